@@ -1,0 +1,84 @@
+"""Trace formats. One file per format; each file is one adapter.
+
+An adapter is a module of this package with
+
+    SUMMARY      one line for `gradual formats`
+    EXTENSIONS   the file endings it goes by, without .gz
+    EXAMPLE      a small trace, as text
+    recognise(head: bytes) -> bool            is this the beginning of such a trace?
+    read(stream, file, options) -> Iterator[History | InputError]
+    write(histories, stream) -> None          only where the format can be written
+
+`read` gets a binary stream, already decompressed, and yields each history as soon as it is
+complete. What cannot be read it yields as an InputError in the history's place and goes on with
+the next one where the format lets it. The module's name is the format's name. Adapters import what
+is heavy inside their functions.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO, Protocol, cast
+
+from gradual.history import History, InputError, Options
+
+
+class Adapter(Protocol):
+    """What a module of this package offers."""
+
+    SUMMARY: str
+    EXTENSIONS: tuple[str, ...]
+    EXAMPLE: str
+
+    @staticmethod
+    def recognise(head: bytes) -> bool: ...
+
+    @staticmethod
+    def read(stream: BinaryIO, file: str, options: Options) -> Iterator[History | InputError]: ...
+
+
+class WritingAdapter(Adapter, Protocol):
+    """An adapter whose format can be written as well."""
+
+    @staticmethod
+    def write(histories: Iterable[History], stream: BinaryIO) -> None: ...
+
+
+def names() -> list[str]:
+    """The formats there are: one per module of this package that does not start with `_`."""
+    return sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
+
+
+def adapter(name: str) -> Adapter:
+    """The adapter called `name`. Raises ValueError when there is none."""
+    if name not in names():
+        raise ValueError(f"no format called {name!r}; there are {', '.join(names())}")
+    return cast(Adapter, importlib.import_module(f"{__name__}.{name}"))
+
+
+def writer(name: str) -> WritingAdapter:
+    """The adapter called `name`, if it writes. Raises ValueError otherwise."""
+    found = adapter(name)
+    if not hasattr(found, "write"):
+        can = ", ".join(n for n in names() if hasattr(adapter(n), "write"))
+        raise ValueError(f"the format {name!r} can be read but not written; these can be written: {can}")
+    return cast(WritingAdapter, found)
+
+
+def by_extension(file: str) -> str | None:
+    """The format a file's name points to."""
+    lower = file.lower().removesuffix(".gz")
+    return next((n for n in names() if lower.endswith(tuple(f".{e}" for e in adapter(n).EXTENSIONS))), None)
+
+
+def recognise(head: bytes, file: str = "-") -> str:
+    """The format of a trace, from its first bytes, else from its name. Raises InputError."""
+    for name in names():
+        if adapter(name).recognise(head):
+            return name
+    if (name_by_file := by_extension(file)) is not None:
+        return name_by_file
+    raise InputError("this is no trace format gradual knows; `gradual formats` lists them, --format chooses "
+                     "one", file)

@@ -1,0 +1,110 @@
+"""gradual: does a trace of loads and stores behave as SC, TSO or PSO promise?
+
+    >>> import gradual
+    >>> history = gradual.generate("sc", threads=2, operations=20, locations=2, seed=1)
+    >>> gradual.check(history, model="tso").verdict
+    'consistent'
+
+`check` decides one history, `classify` tells every criterion, `read` and `write` go from and to
+files in any format, `generate` runs small machines. Everything heavy is imported when it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import os
+
+    from gradual.history import Builder, History, InputError, Options
+    from gradual.models import Model
+    from gradual.verdict import Verdict
+
+__version__ = "0.1.0"
+__all__ = ["Builder", "History", "InputError", "Options", "Verdict", "check", "classify", "generate", "read", "write"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("Builder", "History", "InputError", "Options"):
+        from gradual import history
+
+        return getattr(history, name)
+    if name == "Verdict":
+        from gradual.verdict import Verdict
+
+        return Verdict
+    raise AttributeError(f"module 'gradual' has no attribute {name!r}")
+
+
+def check(history: History | str | os.PathLike[str], model: str | Model = "sc", *, completion: str = "auto",
+          timeout: float | None = None, format: str | None = None, options: Options | None = None) -> Verdict:
+    """Is a history consistent with a memory model?
+
+    history     a History, or the path of a trace that holds exactly one
+    model       "sc", "tso" or "pso"
+    completion  how to order what the ladder leaves open: "auto", "enumerate", "sat" or "direct"
+    timeout     seconds after which the verdict is "unknown"
+    format, options  as for `read`, when a path is given
+
+    The verdict's `evidence` (a run of the machine, or a proof that there is none) has been checked.
+    A Verdict is true when it says "consistent". Raises InputError when the trace cannot be read.
+    """
+    from gradual import pipeline
+    from gradual.history import History
+
+    if not isinstance(history, History):
+        history = _only(history, format, options)
+    return pipeline.check(history, model, completion=completion, timeout=timeout)
+
+
+def _only(path: str | os.PathLike[str], format: str | None, options: Options | None) -> History:
+    from gradual.history import InputError
+
+    histories = read(path, format=format, options=options)
+    first: History | InputError | None = next(histories, None)
+    if first is None:
+        raise InputError("there is no history in this file", str(path))
+    if isinstance(first, Exception):
+        raise first
+    if next(histories, None) is not None:
+        raise InputError("there is more than one history in this file; iterate over gradual.read(...)", str(path))
+    return first
+
+
+def classify(history: History, *, timeout: float | None = None) -> dict[str, bool | None]:
+    """Which of CC, CCv, CM, CCM, SC, wCCM, TSO, PSO hold? None where the time limit came first."""
+    from gradual import classification
+
+    return classification.classify(history, timeout=timeout)
+
+
+def read(path: str | os.PathLike[str], *, format: str | None = None,
+         options: Options | None = None) -> Iterator[History | InputError]:
+    """The histories of a trace file ("-" is standard input), in order; an InputError where one is bad.
+
+    format   the adapter's name; recognised from the content when it is not given
+    options  which addresses to keep, which initial values to assume
+    """
+    from gradual import files
+    from gradual.history import Options
+
+    return files.read(path, format, options or Options())
+
+
+def write(histories: Iterable[History], path: str | os.PathLike[str], *, format: str | None = None) -> None:
+    """Write histories to a file, in the format its name points to unless `format` says otherwise."""
+    from gradual import files
+
+    files.write(histories, path, format)
+
+
+def generate(machine: str = "sc", *, threads: int = 4, operations: int = 200, locations: int = 8,
+             seed: int = 0) -> History:
+    """A random history with unique values, run on a small operational machine.
+
+    machine  "sc", "tso", "pso", or one that is broken: `gradual generate --help` lists them
+    """
+    from gradual import machines
+
+    return machines.generate(machine, threads, operations, locations, seed)

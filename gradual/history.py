@@ -133,7 +133,7 @@ class History:
         return np.flatnonzero((self.kind == WRITE) | (self.kind == RMW))
 
     def address(self, operation: int) -> str:
-        return self.locations[self.location[operation]]
+        return self.locations[int(self.location[operation])]
 
     def what(self, operation: int) -> str:
         """The operation as engineers write it: `W x=1`, `R x=1`, `RMW x: 1→2`, `fence`."""
@@ -147,7 +147,8 @@ class History:
 
     def where(self, operation: int) -> str:
         """Where the operation stands: thread, line and tick, as far as the trace has them."""
-        parts = [self.threads[self.thread[operation]]]
+        thread = self.threads[int(self.thread[operation])]
+        parts = [f"thread {thread}" if thread.isdigit() else thread]
         if self.line[operation] > 0:
             parts.append(f"line {self.line[operation]}")
         if self.tick[operation] != NO_TICK:

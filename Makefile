@@ -1,0 +1,40 @@
+# Two commands: `make demo` shows the checker at work, `make test` runs everything that must hold.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint types pytest bench clean
+
+demo: $(VENV)/installed
+	@$(BIN)/python experiments/corpus.py
+
+test: lint types pytest
+
+lint: $(VENV)/installed-test
+	$(BIN)/ruff check .
+
+# gradual.adapters and gradual.datalog stand at the top level; mypy wants them where they are installed.
+types: $(VENV)/installed-test
+	rm -rf build/types && mkdir -p build/types
+	cp -r gradual build/types/ && cp -r adapters datalog build/types/gradual/
+	cd build/types && ../../$(BIN)/mypy --config-file ../../pyproject.toml
+
+pytest: $(VENV)/installed-test
+	$(BIN)/pytest -n auto
+
+bench: $(VENV)/installed
+	$(BIN)/python experiments/ladder.py
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	touch $@
+
+$(VENV)/installed-test: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test]"
+	touch $(VENV)/installed $@
+
+clean:
+	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,356 @@
+"""The common table: one row per operation, whatever file the rows stand in.
+
+Columns are `thread, op, address, value` and, where there is more to say, `read` (the value an rmw
+read), `time`, `size` and `history`. Besides operations a row may state what a location starts with
+(`init`) or must be left with (`final`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+
+from gradual.history import NO_LOCATION, NO_TICK, Builder, History, InputError, Kind, Options, parse_number
+
+from ._text import is_text, shortened, shown, stem
+
+COLUMNS = ("thread", "op", "address", "value", "read", "time", "size", "history")
+_REQUIRED = COLUMNS[:4]
+_SYNONYMS = {
+    "tid": "thread", "core": "thread", "cpu": "thread",
+    "kind": "op", "type": "op", "operation": "op",
+    "addr": "address", "location": "address", "loc": "address",
+    "data": "value", "val": "value",
+    "expected": "read", "old": "read",
+    "tick": "time", "cycle": "time",
+}
+
+_INIT, _FINAL = "init", "final"
+_SPELLINGS: dict[Kind | str, str] = {
+    Kind.READ: "r read ld load",
+    Kind.WRITE: "w write st store",
+    Kind.RMW: "rmw swap amo cas atomic",
+    Kind.FENCE: "f fence sync mfence barrier",
+    _INIT: _INIT,
+    _FINAL: _FINAL,
+}
+_OPS = {spelling: op for op, spellings in _SPELLINGS.items() for spelling in spellings.split()}
+_OP_NAMES = ("R", "W", "RMW", "F")
+
+Cells = Sequence[object]
+"""One cell per column of COLUMNS, as the file spells it; None or an empty text where there is none."""
+Row = tuple[int, Cells]
+"""A row and the line it stands on."""
+
+
+# Columns
+
+
+def chosen(names: Sequence[str]) -> tuple[str | None, ...]:
+    """For each of COLUMNS the one of `names` that gives it, or None. Raises ValueError.
+
+    A column's own name wins over its synonyms: a table with both `thread` and `cpu` is usual.
+
+    >>> chosen(["Op", "cpu", "addr", "value", "colour"])[:4]
+    ('cpu', 'Op', 'addr', 'value')
+    """
+    own: dict[str, list[str]] = {}
+    other: dict[str, list[str]] = {}
+    for name in names:
+        plain = name.strip().lower()
+        if plain in COLUMNS:
+            own.setdefault(plain, []).append(name)
+        elif plain in _SYNONYMS:
+            other.setdefault(_SYNONYMS[plain], []).append(name)
+    return tuple(_only(column, own.get(column) or other.get(column)) for column in COLUMNS)
+
+
+def _only(column: str, names: list[str] | None) -> str | None:
+    if not names:
+        return None
+    if len(names) > 1:
+        raise ValueError(f"the columns {' and '.join(map(shown, names))} both give the {column}; keep one")
+    return names[0]
+
+
+def header(names: Sequence[str]) -> tuple[str | None, ...]:
+    """`chosen` for a file that names its columns once, where none may be missing."""
+    columns = chosen(names)
+    for column, name in zip(_REQUIRED, columns, strict=False):
+        if name is None:
+            has = shortened(", ".join(map(str.strip, names))) or "no names"
+            raise ValueError(f"missing column {column!r}; the header has {has}; expected are "
+                             f"{', '.join(_REQUIRED)} and optionally {', '.join(COLUMNS[4:])}")
+    return columns
+
+
+def is_header(names: Sequence[str]) -> bool:
+    """Do these look like the column names of the common table?"""
+    try:
+        thread, op, *_ = chosen(names)
+    except ValueError:
+        return False
+    return thread is not None and op is not None
+
+
+# Cells
+
+
+def _absent(cell: object) -> bool:
+    """Is there nothing in this cell? A float column spells that NaN."""
+    return cell is None or cell != cell or (isinstance(cell, str) and not cell.strip())
+
+
+def described(cell: object) -> str:
+    """What stands in a cell or a JSON value, for a message."""
+    if isinstance(cell, str):
+        return shown(cell)
+    if isinstance(cell, list | dict):
+        return "a list" if isinstance(cell, list) else "an object"
+    return "null" if cell is None else shortened(str(cell).lower())
+
+
+def number(cell: object, column: str) -> int:
+    """A cell as a number. Raises ValueError.
+
+    Floats are taken where they are whole: programs that know no missing integers (pandas) write a
+    column with gaps as `1.0`. Beyond 2^53 a float no longer says which integer was meant.
+    """
+    if isinstance(cell, str):
+        if cell.isdecimal() and len(cell) < 20:  # nearly every number, and quickly
+            return int(cell)
+        try:
+            return parse_number(cell)
+        except ValueError:
+            if whole := re.fullmatch(r"\s*(-?\d{1,15})\.0*\s*", cell):
+                return int(whole[1])
+    elif isinstance(cell, int) and not isinstance(cell, bool):
+        return cell
+    if _absent(cell):
+        raise ValueError(f"{column} is missing")
+    if isinstance(cell, float):
+        if cell.is_integer() and abs(cell) <= 1 << 53:
+            return int(cell)
+        raise ValueError(f"{column} {cell} is not a whole number, or too large for a float to hold")
+    raise ValueError(f"{column} {described(cell)} is not a number")
+
+
+def name(cell: object, column: str) -> str:
+    """A cell as the name of a thread, location or history; numbers are names too. Raises ValueError."""
+    if isinstance(cell, str):
+        return _name(cell, column)
+    if _absent(cell):
+        raise ValueError(f"{column} is missing")
+    if isinstance(cell, int | float) and not isinstance(cell, bool):
+        return str(number(cell, column))
+    raise ValueError(f"{column} {described(cell)} is neither a name nor a number")
+
+
+@lru_cache(maxsize=1 << 16)  # a trace has few names and repeats them in every row
+def _name(cell: str, column: str) -> str:
+    text = cell.strip()
+    if not text:
+        raise ValueError(f"{column} is missing")
+    if not is_text(text):
+        raise ValueError(f"{column} {shown(text)} is not UTF-8 text")
+    return text
+
+
+def _within(cell: object, column: str, bits: int, missing: int) -> int:
+    if cell is None or cell == "" or _absent(cell):  # the first two save a call for nearly every row
+        return missing
+    found = number(cell, column)
+    if not 0 <= found < 1 << bits:
+        raise ValueError(f"{column} {described(cell)} is not between 0 and 2^{bits}")
+    return found
+
+
+def tick(cell: object) -> int:
+    """A cell as a time, NO_TICK where there is none. Raises ValueError."""
+    return _within(cell, "time", 63, NO_TICK)
+
+
+def _op(cell: object) -> Kind | str:
+    spelling = name(cell, "op").lower()
+    if spelling not in _OPS:
+        raise ValueError(f"op {described(cell)} is not one of R, W, RMW, F (or read, write, rmw, fence, ld, "
+                         "st, load, store, swap, amo, cas, atomic, sync, mfence, barrier), init, final")
+    return _OPS[spelling]
+
+
+# Rows to histories
+
+
+def add(builder: Builder, line: int, cells: Cells) -> None:
+    """Add what one row says. Raises InputError."""
+    try:
+        _add(builder, line, cells)
+    except ValueError as error:
+        raise builder.error(str(error), line) from None
+
+
+def _add(builder: Builder, line: int, cells: Cells) -> None:
+    thread, op, address, value, read, time, size, _ = cells
+    kind = _op(op)
+    if kind == _INIT:
+        where = None if _absent(address) else name(address, "address")
+        builder.initial(where, number(value, "value"), line=line)
+    elif kind == _FINAL:
+        builder.final(name(address, "address"), number(value, "value"), line=line)
+    elif kind == Kind.FENCE:
+        builder.fence(name(thread, "thread"), line=line, tick=tick(time))
+    else:
+        who, place, what = name(thread, "thread"), name(address, "address"), number(value, "value")
+        when, width = tick(time), _within(size, "size", 31, 0)
+        if kind == Kind.READ:
+            builder.read(who, place, what, line=line, tick=when, size=width)
+        elif kind == Kind.WRITE:
+            builder.write(who, place, what, line=line, tick=when, size=width)
+        elif _absent(read):
+            raise ValueError("an rmw needs the value it read, in the column 'read' (or 'expected')")
+        else:
+            builder.rmw(who, place, number(read, "read"), what, line=line, tick=when, size=width)
+
+
+class Groups:
+    """Rows become histories: a new one begins whenever the history column changes.
+
+    Only the history under way is held, so a stream is read as it comes.
+    """
+
+    def __init__(self, file: str, options: Options) -> None:
+        self._file = file
+        self._options = options
+        self._seen: set[str] = set()
+        self._name: str | None = None
+        self._builder: Builder | None = None
+        """Of the history under way; None when that is spoilt."""
+        self._unread: InputError | None = None
+        """The row just before, if it could not be read."""
+
+    def histories(self, rows: Iterable[Row | InputError]) -> Iterator[History | InputError]:
+        """The histories of `rows`; an InputError among them is a row that could not be read."""
+        last: object = self
+        for row in rows:
+            if isinstance(row, InputError):
+                yield from self._spoil(row)
+                last = self
+                continue
+            line, cells = row
+            if cells[-1] != last:
+                yield from self._turn(cells[-1], line)
+                last = self if self._builder is None else cells[-1]
+            if self._builder is not None:
+                try:
+                    add(self._builder, line, cells)
+                except InputError as error:
+                    self._builder = None
+                    yield error
+        yield from self._close()
+        self._name = self._unread = None
+
+    def _spoil(self, error: InputError) -> Iterator[InputError]:
+        """A row is lost, and with it the history it belonged to: that is told once."""
+        if self._builder is not None or (self._name is None and self._unread is None):
+            error.history = self._name or ""
+            yield error
+        self._builder = None
+        self._unread = error
+
+    def _turn(self, cell: object, line: int) -> Iterator[History | InputError]:
+        try:
+            called = stem(self._file) if _absent(cell) else name(cell, "history")
+        except ValueError as error:
+            yield from self._spoil(InputError(str(error), self._file, line))
+            return
+        before, unread, self._unread = self._name, self._unread, None
+        if called == before:
+            return
+        yield from self._close()
+        self._name = called
+        if called in self._seen:
+            yield InputError(f"history {shown(called)} comes back after another began; sort the file by "
+                             "history", self._file, line, called)
+        elif unread is None:
+            self._builder = Builder(called, self._file, self._options)
+        elif before is not None:
+            yield InputError(f"line {unread.line} could not be read and may belong to this history",
+                             self._file, line, called)
+        self._seen.add(called)
+
+    def _close(self) -> Iterator[History | InputError]:
+        builder, self._builder = self._builder, None
+        if builder is not None:
+            try:
+                history = builder.build()
+            except InputError as error:
+                yield error
+            else:
+                yield history
+
+
+# Histories to rows
+
+
+Operation = tuple[str | None, str, str | None, int | None, int | None, int | None, int | None]
+"""The cells of a row to write, in the order of COLUMNS, without the history."""
+
+
+def operations(history: History) -> Iterator[Operation]:
+    """A row for each operation, in trace order."""
+    sizes = [0] * len(history) if history.size is None else history.size.tolist()
+    for thread, kind, location, read, written, time, size in zip(
+            history.thread.tolist(), history.kind.tolist(), history.location.tolist(), history.read.tolist(),
+            history.written.tolist(), history.tick.tolist(), sizes, strict=True):
+        accesses = location != NO_LOCATION
+        yield (history.threads[thread], _OP_NAMES[kind], history.locations[location] if accesses else None,
+               (read if kind == Kind.READ else written) if accesses else None,
+               read if kind == Kind.RMW else None, None if time == NO_TICK else time, size or None)
+
+
+def initial_values(history: History) -> dict[str, int]:
+    """The initial values that must be written down: all, or none when a reader assumes the same.
+
+    They are written too where a reader would otherwise number the locations in another order.
+    """
+    mentioned = dict.fromkeys([*history.location.tolist(), *_ends(history)])
+    mentioned.pop(NO_LOCATION, None)
+    if not history.initial.any() and [*mentioned] == [*range(len(history.locations))]:
+        return {}
+    return dict(zip(history.locations, history.initial.tolist(), strict=True))
+
+
+def final_values(history: History) -> dict[str, int]:
+    """The values that locations must be left with."""
+    return {history.locations[at]: int(history.final_value[at]) for at in _ends(history)}
+
+
+def _ends(history: History) -> list[int]:
+    return [at for at, line in enumerate(history.final_line.tolist()) if line >= 0]
+
+
+def named_rows(histories: Iterable[History]) -> Iterator[tuple[str, Iterator[Operation]]]:
+    """Each history's name and rows, for a table that tells histories apart by name alone.
+
+    So a name used before gets a number, and a history without operations gets a row all the same.
+    """
+    used: set[str] = set()
+    for history in histories:
+        unique, count = history.name, 1
+        while unique in used:
+            count += 1
+            unique = f"{history.name}#{count}"
+        used.add(unique)
+        yield unique, _rows(history)
+
+
+def _rows(history: History) -> Iterator[Operation]:
+    initial, final = initial_values(history), final_values(history)
+    if not len(history) and not initial and not final:
+        yield None, _INIT, None, 0, None, None, None
+    for address, value in initial.items():
+        yield None, _INIT, address, value, None, None, None
+    yield from operations(history)
+    for address, value in final.items():
+        yield None, _FINAL, address, value, None, None, None

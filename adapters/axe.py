@@ -1,0 +1,263 @@
+"""The format of the axe checker of the CHERI project, which rocket-chip's trace generator writes too.
+
+    0: M[3] := 7                    thread 0 writes 7          v3 is short for M[3]
+    1: M[3] == 7 @ 10:20            thread 1 reads 7; began at time 10, ended at 20
+    1: { M[3] == 7; M[3] := 8 }     an rmw; < … > in axe's manual
+    0: sync                         a fence
+    final M[3] == 8                 what the location is left with
+    check                           the end of this history
+
+White space, line ends included, may stand between any two of these signs; comments begin with `#`.
+Every location starts with 0. axe itself takes decimal numbers of up to nine digits; hex is read here
+as well, since that is how a value with its top bit set is written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from itertools import count
+from typing import BinaryIO, NamedTuple
+
+from gradual.history import Builder, History, InputError, Options, location_key, parse_number, value_text
+
+from ._rows import final_values, operations, tick
+from ._text import decode, encode, is_text, lines, shown, stem
+
+SUMMARY = "axe (CHERI) and rocket-chip's converted traces: `0: M[3] := 7`, histories ended by `check`"
+EXTENSIONS = ("axe",)
+EXAMPLE = """\
+# SB
+0: M[0] := 1
+0: M[1] == 0
+1: M[1] := 1
+1: M[0] == 0
+check
+"""
+
+# The grammar. A statement is a sequence of signs; the same sequences read it and say what it lacks.
+
+
+class _Sign(NamedTuple):
+    pattern: str
+    name: str
+
+
+def _sign(text: str) -> _Sign:
+    return _Sign(re.escape(text), f"`{text}`")
+
+
+_NUMBER = r"-?(?:0[xX][0-9a-fA-F]+|\d+)\b"
+_THREAD = _Sign(r"(\d+)\b", "a thread number")
+_COLON = _Sign(r":(?!=)", "`:`")
+_ADDRESS = _Sign(rf"(M\s*\[\s*{_NUMBER}\s*\]|v{_NUMBER})", "an address such as M[3]")
+_VALUE = _Sign(rf"({_NUMBER})", "a value")
+_READS, _WRITES = _sign("=="), _sign(":=")
+_END_TIME = r"(?:[ \t]*\d+\b(?![ \t]*:(?!=)))?"  # on the same line, and not the next operation's thread
+_TIME = rf"(?:\s*@\s*(?:(\d+)\b(?:[ \t]*:{_END_TIME})?|:{_END_TIME}))?"
+_CHECK = re.compile(r"\bcheck\b")
+
+
+class _Form:
+    """One form of statement: its signs, and the pattern they make together."""
+
+    def __init__(self, *signs: _Sign, timed: bool = True) -> None:
+        self.signs = [(re.compile(rf"\s*{sign.pattern}"), sign.name) for sign in signs]
+        whole = "".join(rf"\s*{sign.pattern}" for sign in signs)
+        self.match = re.compile(whole + _TIME if timed else whole).match
+
+    def fails(self, text: str, at: int) -> tuple[int, str]:
+        """How far `text` follows this form, and which sign it lacks there."""
+        for sign, name in self.signs:
+            if (found := sign.match(text, at)) is None:
+                return at, name
+            at = found.end()
+        return at, ""
+
+
+def _rmw_form(begin: str, end: str) -> _Form:
+    return _Form(_THREAD, _COLON, _sign(begin), _ADDRESS, _READS, _VALUE, _sign(";"),
+                 _ADDRESS, _WRITES, _VALUE, _sign(end))
+
+
+_ACCESS = _Form(_THREAD, _COLON, _ADDRESS, _Sign(r"(==|:=)", "`==` or `:=`"), _VALUE)
+_SYNC = _Form(_THREAD, _COLON, _Sign(r"sync\b", "`sync`"))
+_RMWS = (_rmw_form("{", "}"), _rmw_form("<", ">"))
+_FINAL = _Form(_Sign(r"(final)\b", "`final`"), _ADDRESS, _READS, _VALUE, timed=False)
+_FORMS = (_ACCESS, _SYNC, *_RMWS, _FINAL)
+
+
+def _statement(text: str, at: int = 0) -> tuple[_Form, re.Match[str]] | None:
+    return next(((form, found) for form in _FORMS if (found := form.match(text, at))), None)
+
+
+# Reading
+
+
+def recognise(head: bytes) -> bool:
+    text = re.sub(r"#.*", "", decode(head)).lstrip()
+    return re.match(r"check\s*(\n|$)", text) is not None or _statement(text) is not None
+
+
+class _Chunk(NamedTuple):
+    """The text of one history, comments taken out."""
+
+    text: str
+    line: int
+    name: str | None
+
+
+def read(stream: BinaryIO, file: str, options: Options) -> Iterator[History | InputError]:
+    for number, chunk in enumerate(_chunks(stream), 1):
+        builder = Builder(chunk.name or f"{stem(file)}#{number}", file, options)
+        try:
+            _add_all(builder, chunk)
+            history: History | InputError = builder.build()
+        except InputError as error:
+            history = error
+        yield history
+
+
+def _chunks(stream: BinaryIO) -> Iterator[_Chunk]:
+    """Each history's text, as soon as its `check` is read."""
+    parts: list[str] = []
+    first, name, begun = 1, None, False
+    for number, line in lines(stream):
+        code, comment, after = line.partition("#")
+        if comment and not begun and not code.strip():
+            name = _name(after)
+        while "check" in code and (check := _CHECK.search(code)):
+            parts.append(code[: check.start()])
+            yield _Chunk("\n".join(parts), first, name)
+            code = code[check.end():]
+            parts, first, name, begun = [], number, None, False
+        parts.append(code.rstrip("\n"))
+        begun = begun or bool(code.strip())
+    if begun:
+        yield _Chunk("\n".join(parts), first, name)
+
+
+def _name(comment: str) -> str | None:
+    """The history's name, if a comment at its beginning is one: a single word."""
+    words = comment.split()
+    return words[0] if len(words) == 1 and is_text(words[0]) else None
+
+
+def _add_all(builder: Builder, chunk: _Chunk) -> None:
+    text, line, counted, at = chunk.text, chunk.line, 0, 0
+    end = len(text.rstrip())
+    while at < end:
+        found = _statement(text, at)
+        if found is None:
+            raise _misread(builder, chunk, at)
+        form, match = found
+        line += text.count("\n", counted, match.start(1))
+        counted, at = match.start(1), match.end()
+        try:
+            _add(builder, form, match.groups(), line)
+        except ValueError as error:
+            raise builder.error(str(error), line) from None
+
+
+def _add(builder: Builder, form: _Form, signs: tuple[str, ...], line: int) -> None:
+    if form is _ACCESS:
+        thread, address, sign, value, time = signs
+        access = builder.read if sign == "==" else builder.write
+        access(_thread(thread), _address(address), parse_number(value), line=line, tick=tick(time))
+    elif form is _SYNC:
+        thread, time = signs
+        builder.fence(_thread(thread), line=line, tick=tick(time))
+    elif form is _FINAL:
+        _, address, value = signs
+        builder.final(_address(address), parse_number(value), line=line)
+    else:
+        thread, address, value, target, written, time = signs
+        if _address(address) != _address(target):
+            raise ValueError(f"an rmw reads and writes one address; this reads {address} and writes {target}")
+        builder.rmw(_thread(thread), _address(address), parse_number(value), parse_number(written), line=line,
+                    tick=tick(time))
+
+
+def _thread(digits: str) -> str:
+    return digits.lstrip("0") or "0"
+
+
+def _address(text: str) -> int:
+    return parse_number(text.strip("Mv[] \t\r\n"))
+
+
+def _misread(builder: Builder, chunk: _Chunk, at: int) -> InputError:
+    """What the text lacks where it stops following the grammar."""
+    fails = [form.fails(chunk.text, at) for form in _FORMS]
+    far = max(position for position, _ in fails)
+    wanted = list(dict.fromkeys(name for position, name in fails if position == far))
+    if far == at:
+        wanted.append("`check`")
+    text = chunk.text.rstrip()
+    rest = text[far:].lstrip()
+    if rest.startswith("@"):
+        wanted = ["a time such as @ 10:20"]
+    found = shown(rest.partition("\n")[0].rstrip()) if rest else "the end of the history"
+    line = chunk.line + text.count("\n", 0, len(text) - len(rest))
+    return builder.error(f"expected {' or '.join(wanted)}, found {found}", line)
+
+
+# Writing
+
+
+def write(histories: Iterable[History], stream: BinaryIO) -> None:
+    for history in histories:
+        stream.write(encode("".join(f"{line}\n" for line in _text(history))))
+
+
+def _text(history: History) -> Iterator[str]:
+    _refuse_initial_values(history)
+    threads, renamed = _numbered(history.threads, _thread_number)
+    yield from (f"# thread {threads[name]} is {_word(name)}" for name in renamed)
+    places, renamed = _numbered(history.locations, _address_number)
+    yield from (f"# M[{places[name]}] is {_word(name)}" for name in renamed)
+    yield f"# {_word(history.name)}"
+    for thread, op, address, value, read, time, _ in operations(history):
+        place = f"M[{places[address]}]" if address is not None else ""
+        statement = _spelled(op, place, value_text(value or 0), value_text(read or 0))
+        yield f"{threads[thread or '']}: {statement}" + ("" if time is None else f" @ {time}:")
+    yield from (f"final M[{places[address]}] == {value_text(value)}"
+                for address, value in final_values(history).items())
+    yield "check"
+
+
+def _spelled(op: str, place: str, value: str, read: str) -> str:
+    if op == "F":
+        return "sync"
+    if op == "RMW":
+        return f"{{ {place} == {read}; {place} := {value} }}"
+    return f"{place} {'==' if op == 'R' else ':='} {value}"
+
+
+def _refuse_initial_values(history: History) -> None:
+    for at in history.initial.nonzero()[0]:
+        raise InputError(f"axe has no initial values, every location starts with 0; {history.locations[at]} "
+                         f"starts with {value_text(int(history.initial[at]))}", history.file, 0, history.name)
+
+
+def _word(name: str) -> str:
+    """A name as it fits into a comment."""
+    return " ".join(name.split())
+
+
+def _thread_number(name: str) -> int | None:
+    """The thread's number if that is its name; 007 is none, since 7 may be another thread."""
+    return int(name) if re.fullmatch(r"0|[1-9][0-9]{0,18}", name) else None
+
+
+def _address_number(name: str) -> int | None:
+    key = location_key(name)
+    return key if isinstance(key, int) and key >= 0 else None
+
+
+def _numbered(names: Iterable[str], own: Callable[[str], int | None]) -> tuple[dict[str, int], list[str]]:
+    """A number for each name, its own or else the first that is free; and the names without their own."""
+    numbers = {name: number for name in names if (number := own(name)) is not None}
+    renamed, taken = [name for name in names if name not in numbers], set(numbers.values())
+    free = (number for number in count() if number not in taken)
+    return numbers | dict(zip(renamed, free, strict=False)), renamed

@@ -1,0 +1,45 @@
+"""JSON Lines: one history per line, or one operation per line. The format to stream in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO
+
+from gradual.history import History, InputError, Options
+
+from ._objects import Item, as_text, begins_lines, histories, parse, unpacked
+from ._text import encode, lines
+
+SUMMARY = "JSON Lines: an object per history, checked as soon as its line ends, or one per operation"
+EXTENSIONS = ("jsonl", "ndjson")
+EXAMPLE = """\
+{"thread": 0, "op": "W", "address": "x", "value": 1, "history": "SB"}
+{"thread": 0, "op": "R", "address": "y", "value": 0, "history": "SB"}
+{"thread": 1, "op": "W", "address": "y", "value": 1, "history": "SB"}
+{"thread": 1, "op": "R", "address": "x", "value": 0, "history": "SB"}
+"""
+
+
+def recognise(head: bytes) -> bool:
+    return begins_lines(head)
+
+
+def read(stream: BinaryIO, file: str, options: Options) -> Iterator[History | InputError]:
+    yield from histories(_items(stream, file), file, options)
+
+
+def _items(stream: BinaryIO, file: str) -> Iterator[Item]:
+    for number, line in lines(stream):
+        if not line.strip():
+            continue
+        try:
+            value = parse(line, number, file)
+        except InputError as error:
+            yield error
+        else:
+            yield from unpacked(value, number, file)
+
+
+def write(histories: Iterable[History], stream: BinaryIO) -> None:
+    for history in histories:
+        stream.write(encode(as_text(history, "") + "\n"))

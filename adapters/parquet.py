@@ -1,0 +1,37 @@
+"""Parquet: the common table, typed and compressed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO
+
+from gradual.history import History, InputError, Options
+
+from . import _batches
+
+SUMMARY = "Parquet with the columns of CSV, rows of one history together"
+EXTENSIONS = ("parquet", "pq")
+EXAMPLE = _batches.TABLE
+
+
+def recognise(head: bytes) -> bool:
+    return head.startswith(b"PAR1")
+
+
+def _open(source: Any) -> _batches.Opened:
+    from pyarrow.parquet import ParquetFile
+
+    file = ParquetFile(source)
+    return file.schema_arrow.names, file.iter_batches()
+
+
+def read(stream: BinaryIO, file: str, options: Options) -> Iterator[History | InputError]:
+    yield from _batches.read(stream, file, options, _open, "Parquet")
+
+
+def write(histories: Iterable[History], stream: BinaryIO) -> None:
+    from pyarrow.parquet import ParquetWriter
+
+    with ParquetWriter(stream, _batches.schema()) as writer:
+        for batch in _batches.batches(histories):
+            writer.write_batch(batch)

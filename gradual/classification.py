@@ -1,0 +1,41 @@
+"""Every criterion of a history, weak to strong."""
+
+from __future__ import annotations
+
+from gradual.deadline import Deadline
+from gradual.history import History
+from gradual.ladder import climb
+from gradual.models import PSO, SC, TSO, Model
+from gradual.pipeline import check, impossible_observation
+
+CRITERIA = ("CC", "CCv", "CM", "CCM", "SC", "wCCM", "TSO", "PSO")
+
+Truth = bool | None
+
+
+def classify(history: History, *, timeout: float | None = None) -> dict[str, Truth]:
+    """Which criteria hold; None where the time limit (per ladder and per model) came first."""
+    if impossible_observation(history):
+        return dict.fromkeys(CRITERIA, False)
+    truths = {**_ladder(history, SC, timeout), **_ladder(history, TSO, timeout)}
+    for model, below in ((SC, "CCM"), (TSO, "wCCM"), (PSO, None)):
+        refuted = below is not None and truths.get(below) is False
+        truths[model.name] = False if refuted else _model(history, model, timeout)
+    return {name: truths.get(name) for name in CRITERIA}
+
+
+def _ladder(history: History, model: Model, timeout: float | None) -> dict[str, Truth]:
+    truths: dict[str, Truth] = {}
+    try:
+        for answer in climb(history, model, Deadline(timeout)):
+            truths |= {name: name not in answer.failed for name in answer.rung.criteria}
+            if answer.failed:  # the upper criterion of a rung includes the lower one
+                truths[answer.rung.criteria[-1]] = False
+    except TimeoutError:
+        pass
+    return truths
+
+
+def _model(history: History, model: Model, timeout: float | None) -> Truth:
+    verdict = check(history, model, timeout=timeout).verdict
+    return {"consistent": True, "violation": False}.get(verdict)

@@ -1,0 +1,25 @@
+"""python-sat's solvers under a deadline."""
+
+from __future__ import annotations
+
+from threading import Timer
+from typing import Any
+
+from gradual.deadline import Deadline
+
+
+def solve(solver: Any, deadline: Deadline) -> bool:
+    """Is the formula satisfiable? Raises TimeoutError when the deadline passes first."""
+    deadline.check()
+    if deadline.seconds_left is None:
+        return bool(solver.solve())
+    timer = Timer(deadline.seconds_left, solver.interrupt)
+    timer.start()
+    try:
+        answer = solver.solve_limited(expect_interrupt=True)
+    finally:
+        timer.cancel()
+        solver.clear_interrupt()
+    if answer is None:
+        raise TimeoutError
+    return bool(answer)

@@ -1,0 +1,104 @@
+"""Traces as files: opened, decompressed, recognised, read; and written without halves."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import sys
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from gradual import adapters
+from gradual.history import History, InputError, Options
+
+HEAD = 1 << 16
+"""Enough of a trace to recognise it by."""
+
+
+class _Rejoined(io.RawIOBase):
+    """What was read ahead, followed by the rest: standard input cannot be rewound."""
+
+    def __init__(self, head: bytes, rest: BinaryIO) -> None:
+        self._head = head
+        self._rest = rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
+        wanted = len(buffer)
+        if self._head:
+            piece, self._head = self._head[:wanted], self._head[wanted:]
+        else:
+            piece = cast(io.BufferedReader, self._rest).read1(wanted)
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+def _peek(stream: BinaryIO) -> tuple[bytes, BinaryIO]:
+    """The beginning of a stream, up to a few whole lines, and the stream as if nothing was read."""
+    head = b""
+    while len(head) < HEAD and not _telling(head):
+        piece = cast(io.BufferedReader, stream).read1(HEAD)
+        if not piece:
+            break
+        head += piece
+    return head, cast(BinaryIO, io.BufferedReader(_Rejoined(head, stream), HEAD))
+
+
+def _telling(head: bytes) -> bool:
+    """Is there a whole line that is neither blank nor a comment? No reading on: a pipe may be slow."""
+    return any(line.strip() and not line.lstrip().startswith(b"#") for line in head.split(b"\n")[:-1])
+
+
+def _unzipped(stream: BinaryIO) -> tuple[bytes, BinaryIO]:
+    head, stream = _peek(stream)
+    if head[:2] == b"\x1f\x8b":
+        return _peek(cast(BinaryIO, gzip.GzipFile(fileobj=stream)))
+    return head, stream
+
+
+def read(path: str | os.PathLike[str], format: str | None, options: Options) -> Iterator[History | InputError]:
+    """The histories of one file, as they come; what cannot be read, as an InputError in its place."""
+    file = os.fspath(path)
+    try:
+        with sys.stdin.buffer if file == "-" else open(file, "rb") as raw:
+            head, stream = _unzipped(raw)
+            adapter = adapters.adapter(format or adapters.recognise(head, file))
+            yield from adapter.read(stream, file, options)
+    except InputError as error:
+        yield error
+    except IsADirectoryError:
+        yield InputError("this is a folder; name the trace files in it", file)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        yield InputError(f"the file is damaged: {error}", file)
+    except OSError as error:
+        yield InputError((error.strerror or str(error)).lower(), file)
+
+
+def stem(file: str) -> str:
+    """What a history is called that has no name of its own."""
+    return "stdin" if file == "-" else Path(file).name.removesuffix(".gz").rsplit(".", 1)[0]
+
+
+def write(histories: Iterable[History], path: str | os.PathLike[str], format: str | None = None) -> None:
+    """Write to `path`; a file appears only once it is whole. ValueError, InputError or OSError otherwise."""
+    file = os.fspath(path)
+    name = format or adapters.by_extension(file)
+    if name is None:
+        raise ValueError(f"{file}: its ending names no format; choose one of {', '.join(adapters.names())}")
+    adapter = adapters.writer(name)
+    if file == "-":
+        adapter.write(histories, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+        return
+    unfinished = f"{file}.part"
+    try:
+        with gzip.open(unfinished, "wb") if file.endswith(".gz") else open(unfinished, "wb") as stream:
+            adapter.write(histories, cast(BinaryIO, stream))
+        os.replace(unfinished, file)
+    finally:
+        Path(unfinished).unlink(missing_ok=True)

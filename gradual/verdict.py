@@ -1,0 +1,128 @@
+"""What a check can say, and the evidence it says it with. Small closed types, nothing that computes.
+
+Operations are numbers, as in the History. Evidence is checked by `certificate.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+Pair = tuple[int, int]
+"""Two writes of one location, the first before the second in the store order."""
+
+EdgeKind = Literal["po", "wr", "ww", "rw"]
+Scope = Literal["global", "location"]
+"""Which axiom of the model a path speaks of: the global one or the one of a single location."""
+
+
+@dataclass(frozen=True)
+class Edge:
+    """`start` comes before `end`, by program order, reads-from, store order or from-reads."""
+
+    kind: EdgeKind
+    start: int
+    end: int
+
+
+Path = tuple[Edge, ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """Why `before` precedes `after` in every store order.
+
+    `path` leads from `before` to `after`, or to a read of `after`. Were `after` the earlier of the
+    two, path and store order (or path and from-reads) would close a cycle.
+    """
+
+    before: int
+    after: int
+    path: Path
+    scope: Scope
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """A cycle in a relation the model wants acyclic, justified down to po and wr.
+
+    `steps` justify the ww edges (and the ww behind each rw edge), each step using only earlier ones
+    and the pairs in `assumed`. A violation assumes nothing.
+    """
+
+    edges: Path
+    scope: Scope
+    steps: tuple[Step, ...] = ()
+    assumed: tuple[Pair, ...] = ()
+
+
+@dataclass(frozen=True)
+class Refutation:
+    """No store order is left: found by search, where no single cycle tells.
+
+    Each case is a cycle under assumed pairs, so at least one of them is false. `lemmas` are
+    clauses (pairs of which at least one must hold), each following by unit propagation from
+    the cases and the lemmas before it; the last one is empty.
+    """
+
+    cases: tuple[Cycle, ...]
+    lemmas: tuple[tuple[Pair, ...], ...]
+
+
+@dataclass(frozen=True)
+class ThinAir:
+    """A value nobody wrote: read by an operation, or demanded as the final value of a location."""
+
+    operation: int | None
+    location: int
+
+
+@dataclass(frozen=True)
+class Overwritten:
+    """The final value is the initial one, though `write` replaced it."""
+
+    location: int
+    write: int
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A run of the machine: operations in the order in which memory sees them.
+
+    Under SC the order of execution. Under TSO and PSO a write stands where it leaves its store
+    buffer, everything else where it executes.
+    """
+
+    order: Sequence[int]
+
+
+Violation = Cycle | Refutation | ThinAir | Overwritten
+Evidence = Witness | Violation
+
+Outcome = Literal["consistent", "violation", "unknown", "error"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer for one history and one model."""
+
+    model: str
+    verdict: Outcome
+    decided_by: str | None = None
+    """The criterion or the completion that settled it; "thin-air" or "own-future" where a look did."""
+    evidence: Evidence | None = field(default=None, repr=False)
+    message: str = ""
+    write_pairs: int = 0
+    """Pairs of non-initial writes to one location."""
+    unordered_pairs: int = 0
+    """Those which the last partial store order computed left open."""
+    seconds: float = 0.0
+
+    @property
+    def unordered_percent(self) -> float:
+        return 100.0 * self.unordered_pairs / self.write_pairs if self.write_pairs else 0.0
+
+    def __bool__(self) -> bool:
+        """True for a consistent history, so that `if gradual.check(h)` reads well."""
+        return self.verdict == "consistent"

@@ -1,0 +1,114 @@
+"""Every run of an explicit machine: is there one in which each read returns its source write?
+
+The machines hold writes, not values, so a run agrees with the history's reads-from and not merely
+with its values. SC is one memory. TSO puts a FIFO store buffer before it for each thread, PSO one
+for each thread and location. A read takes the newest own buffered write, or else what memory
+holds. A fence waits until the thread's buffers are empty; an rmw until the buffer it would write
+through is, and then reads and writes memory at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gradual.history import FENCE, INITIAL, NO_SOURCE, READ, WRITE, History
+from gradual.models import model_named
+
+Queue = tuple[int, ...]
+
+
+class State(NamedTuple):
+    """A machine between two steps: hashable, so that no state is visited twice."""
+
+    done: tuple[int, ...]
+    """Per thread, how many of its operations are executed."""
+    memory: tuple[int, ...]
+    """Per location, the write it holds."""
+    buffers: tuple[tuple[Queue, ...], ...]
+    """Per thread its queues of writes, oldest first: none (SC), one (TSO), one per location (PSO)."""
+
+
+def explore(history: History, model_name: str) -> bool:
+    """Whether some run of the model's machine is this history, final values included."""
+    machine = _Machine(history, model_named(model_name).name)
+    todo = [machine.start()]
+    seen = set(todo)
+    while todo:
+        state = todo.pop()
+        if machine.finished(state):
+            return True
+        for following in machine.steps(state):
+            if following not in seen:
+                seen.add(following)
+                todo.append(following)
+    return False
+
+
+class _Machine:
+    def __init__(self, history: History, model: str) -> None:
+        self.model = model
+        self.kind: list[int] = history.kind.tolist()
+        self.location: list[int] = history.location.tolist()
+        self.source: list[int] = history.source.tolist()
+        self.final: list[int] = history.final.tolist()
+        self.programs: list[list[int]] = [[] for _ in history.threads]
+        for operation, thread in enumerate(history.thread.tolist()):
+            self.programs[thread].append(operation)
+
+    def start(self) -> State:
+        locations = len(self.final)
+        queues = {"SC": 0, "TSO": 1, "PSO": locations}[self.model]
+        threads = len(self.programs)
+        return State((0,) * threads, (INITIAL,) * locations, (((),) * queues,) * threads)
+
+    def finished(self, state: State) -> bool:
+        """Everything executed, everything drained, and memory as the history demands.
+
+        A final value nobody wrote is THIN_AIR, which memory never holds.
+        """
+        return (all(done == len(program) for done, program in zip(state.done, self.programs, strict=True))
+                and not any(any(queues) for queues in state.buffers)
+                and all(final in (NO_SOURCE, last) for final, last in zip(self.final, state.memory, strict=True)))
+
+    def steps(self, state: State) -> Iterator[State]:
+        for thread, program in enumerate(self.programs):
+            yield from self._drains(state, thread)
+            if state.done[thread] < len(program):
+                yield from self._executes(state, thread, program[state.done[thread]])
+
+    def _drains(self, state: State, thread: int) -> Iterator[State]:
+        """The oldest write of any queue reaches memory."""
+        for at, queue in enumerate(state.buffers[thread]):
+            if queue:
+                queues = _replace(state.buffers[thread], at, queue[1:])
+                yield State(state.done, _replace(state.memory, self.location[queue[0]], queue[0]),
+                            _replace(state.buffers, thread, queues))
+
+    def _executes(self, state: State, thread: int, operation: int) -> Iterator[State]:
+        """The thread's next operation, if the machine allows it now with the source it must have."""
+        queues, location = state.buffers[thread], self.location[operation]
+        done = _replace(state.done, thread, state.done[thread] + 1)
+        if self.kind[operation] == FENCE:
+            if not any(queues):
+                yield state._replace(done=done)
+            return
+        at = location if self.model == "PSO" else 0
+        queue = queues[at] if queues else ()
+        if self.kind[operation] == READ:
+            if self._visible(state.memory, queue, location) == self.source[operation]:
+                yield state._replace(done=done)
+        elif self.kind[operation] == WRITE and queues:
+            filled = _replace(queues, at, (*queue, operation))
+            yield State(done, state.memory, _replace(state.buffers, thread, filled))
+        elif self.kind[operation] == WRITE or not queue and state.memory[location] == self.source[operation]:
+            yield State(done, _replace(state.memory, location, operation), state.buffers)
+
+    def _visible(self, memory: tuple[int, ...], queue: Queue, location: int) -> int:
+        """The newest own buffered write of the location, or else what memory holds."""
+        own = [write for write in queue if self.location[write] == location]
+        return own[-1] if own else memory[location]
+
+
+def _replace(items: tuple, at: int, item: object) -> tuple:
+    return (*items[:at], item, *items[at + 1:])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from gradual.history import History, InputError, Options
 
-from ._rows import COLUMNS, Groups, Operation, Row, header, named_rows
+from ._rows import COLUMNS, Groups, Row, header, named_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,7 +36,7 @@ def read(stream: BinaryIO, file: str, options: Options, opener: Callable[[Any], 
         names, batches = opener(pa.BufferReader(stream.read()))
         columns = header(names)
     except (pa.ArrowException, OSError) as error:
-        yield InputError(f"this is not a {what} file that can be read: {_first_line(error)}", file)
+        yield InputError(f"this cannot be read as {what}: {_first_line(error)}", file)
     except ValueError as error:
         yield InputError(str(error), file)
     else:
@@ -59,7 +59,7 @@ def _rows(batches: Iterable[pa.RecordBatch], columns: tuple[str | None, ...],
                 row += 1
                 yield row, found
     except (pa.ArrowException, OSError, ValueError) as error:
-        yield InputError(f"the rows after this one cannot be read: {_first_line(error)}", file, row)
+        yield InputError(f"the rest of the file cannot be read: {_first_line(error)}", file, row)
 
 
 def _cells(column: pa.Array) -> list[object]:
@@ -80,7 +80,14 @@ def schema() -> pa.Schema:
     return pa.schema(list(zip(COLUMNS, types, strict=True)))
 
 
-def batches(histories: Iterable[History]) -> Iterator[pa.RecordBatch]:
+def write(histories: Iterable[History], writer: Any) -> None:
+    """Write histories to a Parquet or Arrow writer, and close it."""
+    with writer:
+        for batch in _batches(histories):
+            writer.write_batch(batch)
+
+
+def _batches(histories: Iterable[History]) -> Iterator[pa.RecordBatch]:
     """Histories as batches of a good size: many small histories share one, a large one fills several."""
     import pyarrow as pa
 
@@ -89,7 +96,6 @@ def batches(histories: Iterable[History]) -> Iterator[pa.RecordBatch]:
 
     rows: list[tuple[object, ...]] = []
     for name, operations in named_rows(histories):
-        operation: Operation
         for operation in operations:
             rows.append((*operation, name))
             if len(rows) == _ROWS:

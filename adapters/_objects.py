@@ -7,6 +7,7 @@ name (`history`) and the values that locations start with (`initial`) and are le
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import count, groupby
@@ -68,7 +69,7 @@ def begins_lines(head: bytes) -> bool:
     longer than `head` counts as one, for JSON Lines can be read either way if it is the only one.
     """
     first, newline, _ = decode(head).lstrip().partition("\n")
-    if not first.startswith("{") or f'"{HISTORIES}"' in first.partition(f'"{OPERATIONS}"')[0]:
+    if not first.startswith("{") or re.search(rf'"{HISTORIES}"\s*:', first.partition(f'"{OPERATIONS}"')[0]):
         return False
     try:
         json.loads(first)

@@ -32,6 +32,4 @@ def read(stream: BinaryIO, file: str, options: Options) -> Iterator[History | In
 def write(histories: Iterable[History], stream: BinaryIO) -> None:
     from pyarrow.ipc import new_file
 
-    with new_file(stream, _batches.schema()) as writer:
-        for batch in _batches.batches(histories):
-            writer.write_batch(batch)
+    _batches.write(histories, new_file(stream, _batches.schema()))

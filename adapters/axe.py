@@ -19,9 +19,9 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from typing import BinaryIO, NamedTuple
 
-from gradual.history import Builder, History, InputError, Options, location_key, parse_number, value_text
+from gradual.history import Builder, History, InputError, Options, location_key, value_text
 
-from ._rows import final_values, operations, tick
+from ._rows import final_values, number, operations, tick
 from ._text import decode, encode, is_text, lines, shown, stem
 
 SUMMARY = "axe (CHERI) and rocket-chip's converted traces: `0: M[3] := 7`, histories ended by `check`"
@@ -108,8 +108,8 @@ class _Chunk(NamedTuple):
 
 
 def read(stream: BinaryIO, file: str, options: Options) -> Iterator[History | InputError]:
-    for number, chunk in enumerate(_chunks(stream), 1):
-        builder = Builder(chunk.name or f"{stem(file)}#{number}", file, options)
+    for index, chunk in enumerate(_chunks(stream), 1):
+        builder = Builder(chunk.name or f"{stem(file)}#{index}", file, options)
         try:
             _add_all(builder, chunk)
             history: History | InputError = builder.build()
@@ -122,7 +122,7 @@ def _chunks(stream: BinaryIO) -> Iterator[_Chunk]:
     """Each history's text, as soon as its `check` is read."""
     parts: list[str] = []
     first, name, begun = 1, None, False
-    for number, line in lines(stream):
+    for at, line in lines(stream):
         code, comment, after = line.partition("#")
         if comment and not begun and not code.strip():
             name = _name(after)
@@ -130,7 +130,7 @@ def _chunks(stream: BinaryIO) -> Iterator[_Chunk]:
             parts.append(code[: check.start()])
             yield _Chunk("\n".join(parts), first, name)
             code = code[check.end():]
-            parts, first, name, begun = [], number, None, False
+            parts, first, name, begun = [], at, None, False
         parts.append(code.rstrip("\n"))
         begun = begun or bool(code.strip())
     if begun:
@@ -163,19 +163,19 @@ def _add(builder: Builder, form: _Form, signs: tuple[str, ...], line: int) -> No
     if form is _ACCESS:
         thread, address, sign, value, time = signs
         access = builder.read if sign == "==" else builder.write
-        access(_thread(thread), _address(address), parse_number(value), line=line, tick=tick(time))
+        access(_thread(thread), _address(address), number(value, "value"), line=line, tick=tick(time))
     elif form is _SYNC:
         thread, time = signs
         builder.fence(_thread(thread), line=line, tick=tick(time))
     elif form is _FINAL:
         _, address, value = signs
-        builder.final(_address(address), parse_number(value), line=line)
+        builder.final(_address(address), number(value, "value"), line=line)
     else:
         thread, address, value, target, written, time = signs
         if _address(address) != _address(target):
             raise ValueError(f"an rmw reads and writes one address; this reads {address} and writes {target}")
-        builder.rmw(_thread(thread), _address(address), parse_number(value), parse_number(written), line=line,
-                    tick=tick(time))
+        builder.rmw(_thread(thread), _address(address), number(value, "value"), number(written, "value"),
+                    line=line, tick=tick(time))
 
 
 def _thread(digits: str) -> str:
@@ -183,7 +183,7 @@ def _thread(digits: str) -> str:
 
 
 def _address(text: str) -> int:
-    return parse_number(text.strip("Mv[] \t\r\n"))
+    return number(text.strip("Mv[] \t\r\n"), "address")
 
 
 def _misread(builder: Builder, chunk: _Chunk, at: int) -> InputError:
@@ -257,7 +257,7 @@ def _address_number(name: str) -> int | None:
 
 def _numbered(names: Iterable[str], own: Callable[[str], int | None]) -> tuple[dict[str, int], list[str]]:
     """A number for each name, its own or else the first that is free; and the names without their own."""
-    numbers = {name: number for name in names if (number := own(name)) is not None}
+    numbers = {name: found for name in names if (found := own(name)) is not None}
     renamed, taken = [name for name in names if name not in numbers], set(numbers.values())
-    free = (number for number in count() if number not in taken)
+    free = (candidate for candidate in count() if candidate not in taken)
     return numbers | dict(zip(renamed, free, strict=False)), renamed

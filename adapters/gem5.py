@@ -22,7 +22,8 @@ What becomes what, where the log leaves a choice:
 - An rmw that writes back what it read (a failed compare-and-swap) is taken for a read: as a write it would
   have no value of its own. Every history allowed with the rmw is allowed with the read.
 - A store that faults is printed and, with the same value, printed again when it is retried: the CPU's
-  very next line. It counts once. A load that faults is printed without D=; it must be retried later.
+  very next line. It counts once. (Where a handler's lines come between, both count, and if the value is
+  read it is refused for having two origins.) A load that faults has no D=; it must be retried later.
 """
 
 from __future__ import annotations
@@ -63,6 +64,7 @@ _HEAD = re.compile(rb"(?:\w+: )?([^\s:]+):? (?:A\d+ )?(?:T(\d+)|(0x[0-9a-f]+.*|@
 """What stands before a line's second ` : `, after the tick: object, asid, thread, else the pc."""
 _ADDRESS = re.compile(rb" A=0x([0-9a-f]+)\s")
 _DATA = re.compile(rb" D=(\S*)")
+_HEX = re.compile(rb"0x[0-9a-f]+")
 
 _ACCESSES = _riscv.ATOMIC | {"read", "write", "release", "unsized", "unknown"}
 _X86 = ("x86", 0)
@@ -273,17 +275,19 @@ class _Reader:
             cpu.rmw(access, old, _riscv.amo_result(line.text, access.size, old, source))
 
     def _data(self, line: Line) -> int | None:
+        """The value an access printed, None where it printed none."""
         found = _DATA.search(line.result)
-        try:
-            return int(found[1], 16) if found else None
-        except ValueError:
-            raise self.builder.error(f"the value of {line} is not a hex number (D=0x…)", line.number) from None
+        if found is None:
+            return None
+        if not _HEX.fullmatch(found[1]):
+            raise self.builder.error(f"the value of {line} is not a hex number (D=0x…)", line.number)
+        return int(found[1], 16)
 
     def _tick(self, line: Line) -> int:
-        try:
-            return int(line.tick)
-        except ValueError:
-            raise self.builder.error("this line does not begin with a tick", line.number) from None
+        text = line.tick.strip()
+        if not text.isdigit() or len(text) > 18:  # 18 digits always fit into a column
+            raise self.builder.error("this line does not begin with a tick", line.number)
+        return int(text)
 
     def _cut_off(self, number: int) -> InputError:
         return self.builder.error("the log ends in the middle of this access (there is no line end); take "
@@ -310,6 +314,6 @@ class _Reader:
         if self.cpus:
             return ("this Exec log shows no access with its address and value (A= and D=); gem5 prints them "
                     "with --debug-flags=Exec (ExecResult, ExecEffAddr and, for x86, ExecMicro)")
-        kind = f"it looks like a {self.other} log, which carries no usable data values" if self.other else (
+        kind = f"it looks like a {self.other} log, which carries no data values that can be used" if self.other else (
             "its lines are from other debug flags, if it is from gem5 at all")
         return f"this log has no Exec lines: {kind}. Run gem5 with --debug-flags=Exec"

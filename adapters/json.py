@@ -30,7 +30,8 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 class _Object(dict[str, Any]):
     """A JSON object that knows the line it begins on."""
 
-    line = 0
+    __slots__ = ("line",)
+    line: int
 
 
 def _lines(text: str) -> Iterator[int]:

@@ -33,7 +33,7 @@ def _items(stream: BinaryIO, file: str) -> Iterator[Item]:
         if not line.strip():
             continue
         try:
-            value = parse(line, number, file)
+            value = parse(line.strip(), number, file)
         except InputError as error:
             yield error
         else:

@@ -131,14 +131,15 @@ def _rank(thread: Column, counted: Column) -> Column:
 
 def _previous_store(thread: Column, location: Column, stores: Column) -> Column:
     """For each access, the last earlier write of its thread to its location, or -1."""
-    order = np.lexsort((np.arange(len(thread)), location, thread))
-    group = np.r_[True, (np.diff(thread[order]) != 0) | (np.diff(location[order]) != 0)] if len(order) else np.zeros(0, bool)
+    previous = np.full(len(thread), -1, dtype=np.int64)
+    if not len(thread):
+        return previous
+    order = np.lexsort((location, thread))  # stable: each group stays in program order
     place = np.arange(len(order))
-    last = np.maximum.accumulate(np.where(stores[order], place, -1)) if len(order) else place
-    before = np.r_[-1, last[:-1]] if len(order) else place
-    first = np.maximum.accumulate(np.where(group, place, 0)) if len(order) else place
-    previous = np.full(len(order), -1, dtype=np.int64)
-    previous[order] = np.where(before >= first, order[np.maximum(before, 0)], -1)
+    starts = np.r_[True, (np.diff(thread[order]) != 0) | (np.diff(location[order]) != 0)]
+    first = np.maximum.accumulate(np.where(starts, place, 0))
+    last = np.r_[-1, np.maximum.accumulate(np.where(stores[order], place, -1))[:-1]]
+    previous[order] = np.where(last >= first, order[np.maximum(last, 0)], -1)
     return previous
 
 

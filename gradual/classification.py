@@ -15,8 +15,13 @@ Truth = bool | None
 
 def classify(history: History, *, timeout: float | None = None) -> dict[str, Truth]:
     """Which criteria hold; None where the time limit (per ladder and per model) came first."""
-    if impossible_observation(history):
-        return dict.fromkeys(CRITERIA, False)
+    impossible = impossible_observation(history)
+    if impossible:
+        truths: dict[str, Truth] = dict.fromkeys(CRITERIA, False)
+        if impossible[0] == "final":  # a matter of the store order, which these two do not have
+            ladder = _ladder(history, SC, timeout)
+            truths |= {name: ladder.get(name) for name in ("CC", "CM")}
+        return truths
     truths = {**_ladder(history, SC, timeout), **_ladder(history, TSO, timeout)}
     for model, below in ((SC, "CCM"), (TSO, "wCCM"), (PSO, None)):
         refuted = below is not None and truths.get(below) is False

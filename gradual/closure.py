@@ -33,7 +33,7 @@ def _bits(mask: int) -> Iterator[int]:
 
 
 class Closure:
-    """The saturated order of a history. Raises Contradiction when there is none."""
+    """The saturated order of a history without thin-air reads. Raises Contradiction when there is none."""
 
     def __init__(self, history: History, model: Model) -> None:
         self.history = history
@@ -78,8 +78,7 @@ class Closure:
                 writes = _bits(self._writes_at[self._location[last]])
                 self._queue.extend(("ww", v, last) for v in writes if v != last)
         if not internal_counts:
-            contradictions = per_location_cycles(history)
-            if (cycle := next(contradictions, None)) is not None:
+            for cycle in per_location_cycles(history):
                 raise Contradiction(cycle)
             for before, after, path in per_location(history):
                 self.derivation.given(before, after, path)
@@ -173,14 +172,20 @@ def per_location(history: History) -> Iterator[tuple[int, int, Path]]:
 
 
 def per_location_cycles(history: History) -> Iterator[Cycle]:
-    """Reads of a thread's own future, and of the initial value after a write was seen."""
-    for r in history.reads.tolist():
-        w = int(history.source[r])
-        if w >= r and history.thread[w] == history.thread[r]:
-            yield Cycle((Edge("po", r, w), Edge("wr", w, r)) if w != r else (Edge("wr", w, r),), "location")
+    """What the per-location axiom forbids at once: reading one's own future, or the initial value too late."""
+    yield from own_future(history)
     for last, write, path in _successively_seen(history):
         if write == INITIAL:
             yield Cycle((*path, Edge("rw", path[-1].end, last)), "location")
+
+
+def own_future(history: History) -> Iterator[Cycle]:
+    """Reads whose source lies later in their own thread (for an rmw: is the rmw itself)."""
+    reads = history.reads
+    source = history.source[reads]
+    for r, w in zip(reads[source >= reads].tolist(), source[source >= reads].tolist(), strict=True):
+        if history.thread[w] == history.thread[r]:
+            yield Cycle((Edge("po", r, w), Edge("wr", w, r)) if w != r else (Edge("wr", w, r),), "location")
 
 
 def _successively_seen(history: History) -> Iterator[tuple[int, int, Path]]:

@@ -14,7 +14,8 @@ SHOWN = 12
 def summary(verdict: Verdict, history: History) -> str:
     """The verdict line, without the history's name."""
     by = f" by {verdict.decided_by}" if verdict.decided_by else ""
-    size = f"{len(history)} operations, {len(history.threads)} threads, {len(history.locations)} locations"
+    counts = ((len(history), "operation"), (len(history.threads), "thread"), (len(history.locations), "location"))
+    size = ", ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts)
     pairs = f", {verdict.unordered_percent:.1f} % of write pairs left unordered" if verdict.write_pairs else ""
     reason = f": {verdict.message}" if verdict.message else ""
     return f"{verdict.model} {verdict.verdict}{by} ({size}{pairs}, {verdict.seconds:.2f} s){reason}"

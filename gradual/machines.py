@@ -25,6 +25,8 @@ DRAIN_RATIO = 0.6
 buffers are seldom empty and seldom full."""
 STALE_READS = 12
 """How often a core reads a stale copy at most before something evicts it."""
+RELEASE_RATIO = 0.25
+"""Chance that a faulty machine lets go of a held store between two operations."""
 DUPLICATE_DELAY = 24
 """How many operations at most lie between a store and its second arrival."""
 FIRST_ADDRESS = 0x1000
@@ -131,7 +133,7 @@ class LocationBuffers(StoreBuffers):
 class LostInvalidation(Memory):
     """A store fails to invalidate another core's copy, which that core then goes on reading."""
 
-    fault_ratio = 0.03
+    fault_ratio = 0.08
 
     def __init__(self, cores: int, locations: int, rng: Random, fault_ratio: float | None = None) -> None:
         super().__init__(cores, locations, rng, fault_ratio)
@@ -169,11 +171,16 @@ class HeldStores(Memory):
 
     def tick(self) -> None:
         """A held store is not held for ever."""
-        if self.random() < 0.25:
+        if self.random() < RELEASE_RATIO:
             self.fence(self.any_core())
 
-    def hold(self, core: int, location: int, value: int) -> None:
-        self.held[core] = location, value
+    def read(self, core: int, location: int) -> int:
+        store = self.held[core]
+        return store[1] if store is not None and store[0] == location else self.memory[location]
+
+    def write(self, core: int, location: int, value: int) -> None:
+        self.fence(core)
+        self.memory[location] = value
 
     def rmw(self, core: int, location: int, value: int) -> int:
         self.fence(core)
@@ -187,63 +194,53 @@ class HeldStores(Memory):
 
 
 class ReorderedStores(HeldStores):
-    """A store is overtaken by the core's next one, of another location or even of the same."""
+    """A store is overtaken by later ones of its core, of other locations or even of the same."""
 
-    fault_ratio = 0.1
-
-    def read(self, core: int, location: int) -> int:
-        store = self.held[core]
-        return store[1] if store is not None and store[0] == location else self.memory[location]
+    fault_ratio = 0.2
 
     def write(self, core: int, location: int, value: int) -> None:
-        if self.held[core] is None and self.strikes():
-            self.hold(core, location, value)
-        else:
-            self.memory[location] = value
+        store = self.held[core]
+        if store is None and self.strikes():
+            self.held[core] = location, value
+            return
+        self.memory[location] = value
+        if store is not None and store[0] == location:
             self.fence(core)
 
 
 class MissingForward(HeldStores):
     """A store waits in a buffer in which the core's own loads do not look."""
 
-    fault_ratio = 0.1
-
-    def write(self, core: int, location: int, value: int) -> None:
-        self.fence(core)
-        if self.strikes():
-            self.hold(core, location, value)
-        else:
-            self.memory[location] = value
-
-
-class TornRmw(HeldStores):
-    """An rmw reads at once but stores only when its core goes on: others slip in between."""
-
-    fault_ratio = 0.5
-
-    def tick(self) -> None:
-        """The store waits for its core."""
+    fault_ratio = 0.15
 
     def read(self, core: int, location: int) -> int:
-        self.fence(core)
         return self.memory[location]
 
     def write(self, core: int, location: int, value: int) -> None:
-        self.fence(core)
-        self.memory[location] = value
+        if self.strikes():
+            self.fence(core)
+            self.held[core] = location, value
+        else:
+            super().write(core, location, value)
+
+
+class TornRmw(HeldStores):
+    """An rmw is carried out as a load and a buffered store, so others slip in between."""
+
+    fault_ratio = 0.9  # of rmws, which are few themselves
 
     def rmw(self, core: int, location: int, value: int) -> int:
         if not self.strikes():
             return super().rmw(core, location, value)
         self.fence(core)
-        self.hold(core, location, value)
+        self.held[core] = location, value
         return self.memory[location]
 
 
 class DuplicatedStore(Memory):
     """A store reaches memory a second time, later: a write-back that was sent twice."""
 
-    fault_ratio = 0.05
+    fault_ratio = 0.15
 
     def __init__(self, cores: int, locations: int, rng: Random, fault_ratio: float | None = None) -> None:
         super().__init__(cores, locations, rng, fault_ratio)
@@ -281,10 +278,10 @@ MACHINES: dict[str, str] = {
     "tso": "a FIFO store buffer per core, with forwarding (x86)",
     "pso": "a FIFO store buffer per core and location, with forwarding (SPARC PSO)",
     "broken-drop": "SC, but some invalidations are lost: a core goes on reading a stale copy",
-    "broken-reorder": "SC, but some stores are overtaken by the next store of their core",
+    "broken-reorder": "SC, but some stores are overtaken by later stores of their core",
     "broken-duplicate": "SC, but some stores reach memory a second time, later",
     "broken-forward": "SC, but some stores wait in a buffer the core's own loads do not look into",
-    "broken-rmw": "SC, but some rmws are not atomic",
+    "broken-rmw": "SC, but most rmws are not atomic: others slip in between load and store",
     "broken": "one of the broken machines, chosen by the seed",
 }
 """The machines by name, each with a line for the command line's help."""
@@ -299,7 +296,7 @@ class Program(NamedTuple):
 
 
 def generate(machine: str, threads: int, operations: int, locations: int, seed: int, *,
-             write_ratio: float = 0.45, rmw_ratio: float = 0.05, fence_ratio: float = 0.05,
+             write_ratio: float = 0.45, rmw_ratio: float = 0.05, fence_ratio: float = 0.03,
              fault_ratio: float | None = None, name: str = "") -> History:
     """The history of a random program of `operations` operations in all, run once on a machine.
 
@@ -373,7 +370,7 @@ def _run(machine: Memory, program: Program) -> tuple[array[int], array[int]]:
 
 def _history(name: str, threads: int, locations: int, program: Program, read: array[int],
              written: array[int]) -> History:
-    kind = np.frombuffer(program.kind, dtype=np.int8).copy()
+    kind = np.array(program.kind, dtype=np.int8)
     location = np.array(program.location, dtype=np.int32)
     location[kind == FENCE] = NO_LOCATION
     nothing = np.zeros(locations, dtype=np.int64)

@@ -6,8 +6,10 @@ import time
 from collections.abc import Iterable
 from dataclasses import replace
 
+import numpy as np
+
 from gradual import certificate
-from gradual.closure import Closure, Contradiction, per_location_cycles
+from gradual.closure import Closure, Contradiction, own_future
 from gradual.completion import AUTO
 from gradual.completion import completion as completion_named
 from gradual.deadline import Deadline
@@ -49,23 +51,24 @@ def _decide(history: History, model: Model, complete: str, deadline: Deadline) -
                 return _verdict(history, model, answer.failed[0], proof(history, model), ww)
             if not _open_pairs(history, ww):
                 decided_by = answer.rung.criteria[-1]  # nothing is left to search
-    return _verdict(history, model, decided_by, completion_named(complete)(history, model, deadline), ww)
+    evidence = completion_named(complete)(history, model, deadline)
+    if isinstance(evidence, Cycle) and complete != "direct":
+        decided_by = "saturation"  # with which every completion begins
+    return _verdict(history, model, decided_by, evidence, ww)
 
 
 def impossible_observation(history: History) -> tuple[str, Evidence] | None:
-    """What no model allows, seen without any search: thin-air reads, own-future reads, lost final values."""
-    for r in history.reads.tolist():
-        if history.source[r] == THIN_AIR:
-            return "thin-air", ThinAir(r, int(history.location[r]))
-    for at, last in enumerate(history.final.tolist()):
-        if last == THIN_AIR:
-            return "thin-air", ThinAir(None, at)
+    """What no model allows, seen without any search: thin-air and own-future reads, lost final values."""
+    for r in np.flatnonzero(history.source == THIN_AIR).tolist():
+        return "thin-air", ThinAir(r, int(history.location[r]))
+    for cycle in own_future(history):
+        return "own-future", cycle
+    for at in np.flatnonzero(history.final == THIN_AIR).tolist():
+        return "final", ThinAir(None, at)
+    for at in np.flatnonzero(history.final == INITIAL).tolist():
         writes = history.writes[history.location[history.writes] == at]
-        if last == INITIAL and len(writes):
+        if len(writes):
             return "final", Overwritten(at, int(writes[0]))
-    for cycle in per_location_cycles(history):
-        if cycle.edges[-1].kind == "wr":
-            return "own-future", cycle
     return None
 
 

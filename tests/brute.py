@@ -10,8 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import permutations, product
 
-from gradual.history import FENCE, INITIAL, NO_LOCATION, NO_SOURCE, RMW, THIN_AIR, WRITE, History
-from gradual.history import READ as READ_KIND
+from gradual.history import FENCE, INITIAL, NO_LOCATION, NO_SOURCE, READ, RMW, THIN_AIR, WRITE, History
 from gradual.models import TSO, Model, model_named
 
 Pair = tuple[int, int]
@@ -21,7 +20,7 @@ StoreOrder = dict[int, tuple[int, ...]]
 
 CRITERIA = ("CC", "CCv", "CM", "CCM", "wCCM")
 
-READINGS = {READ_KIND: "R", WRITE: "W", RMW: "RW", FENCE: "F"}
+READINGS = {READ: "R", WRITE: "W", RMW: "RW", FENCE: "F"}
 """What an operation counts as when ppo is formed: an rmw as a read and as a write."""
 
 

@@ -67,9 +67,10 @@ class _Machine:
 
         A final value nobody wrote is THIN_AIR, which memory never holds.
         """
-        return (all(done == len(program) for done, program in zip(state.done, self.programs, strict=True))
+        return (state.done == tuple(map(len, self.programs))
                 and not any(any(queues) for queues in state.buffers)
-                and all(final in (NO_SOURCE, last) for final, last in zip(self.final, state.memory, strict=True)))
+                and all(wanted in (NO_SOURCE, held)
+                        for wanted, held in zip(self.final, state.memory, strict=True)))
 
     def steps(self, state: State) -> Iterator[State]:
         for thread, program in enumerate(self.programs):
@@ -101,7 +102,8 @@ class _Machine:
         elif self.kind[operation] == WRITE and queues:
             filled = _replace(queues, at, (*queue, operation))
             yield State(done, state.memory, _replace(state.buffers, thread, filled))
-        elif self.kind[operation] == WRITE or not queue and state.memory[location] == self.source[operation]:
+        elif self.kind[operation] == WRITE or (  # on SC a write goes the way of an rmw
+                not queue and state.memory[location] == self.source[operation]):
             yield State(done, _replace(state.memory, location, operation), state.buffers)
 
     def _visible(self, memory: tuple[int, ...], queue: Queue, location: int) -> int:

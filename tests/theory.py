@@ -72,11 +72,15 @@ READINGS: dict[str, Entry] = {
     # cf has to use wr, not wr_e: 1 before 4 only through the second rmw's own-thread source
     "own source in cf": _entry("W x1, R x4 ∥ RMW x0→2, RMW x2→4",
                                                               "✓   ✓  ✓   ✗  ✗   ✗   ✗   ✗"),
-    # rule (2) has to use wr: reading one's own x1 after x2 was seen is what puts z1 before z2
+    # rule (2) has to use wr: reading one's own x1 after x2 was seen is what puts z1 before z2, and
+    # the other half, in the same way, z2 before z1
     "own source in rule 2": _entry(
-        "W z1, W x2, W a1 ∥ W x1, R a1, R x1, W y1 ∥ R y1, R z2 ∥ "
-        "W z2, W u2, W b1 ∥ W u1, R b1, R u1, W v1 ∥ R v1, R z1",
-                                                              "✓   ✗  ✓   ✗  ✗   ✗   ✗   ✓"),
+        "W z1, W x2, W a1 ∥ W x1, W y1, R a1, R x1 ∥ R y1, R z2 ∥ "
+        "W z2, W u2, W b1 ∥ W u1, W v1, R b1, R u1 ∥ R v1, R z1",
+                                                              "✓   ✓  ✓   ✗  ✗   ✗   ✗   ✓"),
+    # no criterion sees what is wrong here: the two orders of x1 and x2 have to be tried
+    "1d, fences": _entry("W x1, fence, R y0, W y1, fence, R x1 ∥ W x2, fence, R y0, W y2, fence, R x2",
+                                                              "✓   ✓  ✓   ✓  ✗   ✓   ✗   ✗"),
     # rw[R] is minus identity too: an rmw reads what it overwrites
     "one rmw": _entry("RMW x0→1",                             "✓   ✓  ✓   ✓  ✓   ✓   ✓   ✓"),
     "two rmws of one source": _entry("RMW x0→1 ∥ RMW x0→2",   "✓   ✓  ✓   ✗  ✗   ✗   ✗   ✗"),

@@ -74,5 +74,6 @@ class _Search:
         if choice.other_way is None:
             return self._choose(_Choice((b, a), choice.mark, failed))
         failed = (failed | choice.other_way) - {(a, b), (b, a)}
-        self.lemmas.append(tuple((after, before) for before, after in sorted(failed)))
+        if failed:
+            self.lemmas.append(tuple((after, before) for before, after in sorted(failed)))
         return failed

@@ -82,7 +82,6 @@ class _Search:
         with Solver(name="glucose4", bootstrap_with=clauses, with_proof=True) as solver:
             solver.solve()
             proof = solver.get_proof() or []
-        for line in proof:
-            if not line.startswith("d"):
-                yield tuple(self._pair(int(literal)) for literal in line.split()[:-1])
+        lemmas = [line.split()[:-1] for line in proof if not line.startswith("d")]
+        yield from (tuple(self._pair(int(literal)) for literal in lemma) for lemma in lemmas if lemma)
         yield ()

@@ -1,0 +1,289 @@
+"""The command line as a user meets it: a subprocess, its output, its exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+TRACES = Path(__file__).parents[1] / "traces"
+FIGURES = TRACES / "figures.csv"
+SB = "thread,op,address,value\n0,W,x,1\n0,R,y,0\n1,W,y,1\n1,R,x,0\n"
+OK = "thread,op,address,value\n0,W,x,1\n1,R,x,1\n"
+FIELDS = {"history", "source", "model", "verdict", "decided_by", "operations", "threads", "locations", "write_pairs",
+          "unordered_pairs", "unordered_percent", "seconds", "message"}
+
+
+def gradual(*arguments: str | Path, stdin: str | bytes = "", cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    given = stdin.encode() if isinstance(stdin, str) else stdin
+    done = subprocess.run([sys.executable, "-m", "gradual.cli", *map(str, arguments)], input=given, capture_output=True,
+                          cwd=cwd, timeout=120, env={**os.environ, "PYTHONUTF8": "1"})
+    out = subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(errors="replace"),
+                                      done.stderr.decode(errors="replace"))
+    assert "Traceback" not in out.stdout + out.stderr
+    return out
+
+
+def records(done: subprocess.CompletedProcess[str]) -> list[dict[str, object]]:
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    file = tmp_path / "trace.csv"
+    file.write_text(SB)
+    return file
+
+
+def test_exit_statuses(trace: Path, tmp_path: Path) -> None:
+    good = tmp_path / "good.csv"
+    good.write_text(OK)
+    assert gradual("check", good).returncode == 0
+    assert gradual("check", good, trace).returncode == 1
+    assert gradual("check", trace, "--model", "tso").returncode == 0
+    assert gradual("check", good, tmp_path / "missing.csv").returncode == 2
+    assert gradual("check", trace, tmp_path / "missing.csv").returncode == 1
+    assert gradual("check", trace, "--model", "arm").returncode == 2
+    assert gradual("check").returncode == 2
+    assert gradual("check", trace, "--model", "tso", "--timeout", "0").returncode == 3
+    assert gradual("check", trace, tmp_path / "missing.csv", "--model", "tso", "--timeout", "0").returncode == 2
+
+
+def test_a_violation_in_words(trace: Path) -> None:
+    done = gradual("check", trace)
+    assert "SC violation by CCM" in done.stdout
+    for part in ("R x=0 (thread 1, line 5)", "W x=1 (thread 0, line 2)", "R y=0 (thread 0, line 3)", "rw →", "po →"):
+        assert part in done.stdout
+
+
+def test_json_rows(trace: Path) -> None:
+    done = gradual("check", trace, FIGURES, "--model", "all", "--json")
+    rows = records(done)
+    assert [row["model"] for row in rows] == ["SC", "TSO", "PSO"] * 8
+    assert [row["history"] for row in rows[::3]] == ["trace", "fig-1a", "fig-1b", "fig-1c", "fig-1d", "fig-3", "SB", "future"]
+    for row in rows:
+        assert set(row) >= FIELDS
+        assert ("cycle" in row) == (row["verdict"] == "violation")
+        assert ("witness" in row) == (row["verdict"] == "consistent")
+    first = rows[0]
+    assert first["source"] == str(trace)
+    assert (first["operations"], first["threads"], first["locations"]) == (4, 2, 2)
+    assert [edge["edge"] for edge in first["cycle"]] == ["rw", "po", "rw", "po"]  # type: ignore[index,union-attr]
+    assert sorted(rows[1]["witness"]["order"]) == [0, 1, 2, 3]  # type: ignore[index]
+
+
+def test_write_pairs_are_counted(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("thread,op,address,value\n0,W,x,1\n1,W,x,2\n2,W,x,3\n2,W,x,4\n0,W,y,1\n")
+    row = records(gradual("check", file, "--json"))[0]
+    assert (row["write_pairs"], row["unordered_pairs"]) == (6, 5)
+    assert row["unordered_percent"] == pytest.approx(500 / 6, abs=1e-3)
+
+
+def test_models_can_be_repeated(trace: Path) -> None:
+    rows = records(gradual("check", trace, "--model", "pso", "--model", "sc", "--model", "pso", "--json"))
+    assert [row["model"] for row in rows] == ["SC", "PSO"]
+
+
+@pytest.mark.parametrize("completion", ["auto", "enumerate", "sat", "direct"])
+def test_completions(completion: str) -> None:
+    done = gradual("check", TRACES / "search.csv", "--completion", completion, "--json")
+    assert [row["verdict"] for row in records(done)] == ["violation", "violation"]
+    assert records(done)[0]["decided_by"] == (completion if completion != "auto" else "enumerate")
+    assert records(done)[0]["pairs_tried"]
+
+
+def test_search_is_said(tmp_path: Path) -> None:
+    assert "search ordered" in gradual("check", TRACES / "search.csv").stdout
+
+
+def test_standard_input(trace: Path) -> None:
+    done = gradual("check", "-", stdin=SB)
+    assert done.returncode == 1
+    assert done.stdout.startswith("-: SC violation")
+    assert records(gradual("check", "-", "--json", stdin=SB))[0]["history"] == "stdin"
+
+
+def test_input_errors_cost_only_their_history(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("history,thread,op,address,value\na,0,W,x,1\na,1,R,x,1\nb,0,W,x,one\nc,0,W,x,1\nc,1,W,x,1\n"
+                    "c,1,R,x,1\nd,0,W,x,1\n")
+    done = gradual("check", file, tmp_path, tmp_path / "none", FIGURES, "--json")
+    rows = records(done)
+    assert [row["verdict"] for row in rows[:6]] == ["consistent", "error", "error", "consistent", "error", "error"]
+    assert [row["history"] for row in rows[:4]] == ["a", "b", "c", "d"]
+    assert f"{file}:4" in str(rows[1]["message"])
+    for line in ("line 5", "line 6", "line 7"):
+        assert line in str(rows[2]["message"])
+    assert len(rows) == 13
+
+
+def test_bytes_that_are_no_trace(tmp_path: Path) -> None:
+    for name, content in {"empty": b"", "zeros": bytes(1000), "text": b"hello\nworld\n", "gz": b"\x1f\x8b\x08broken",
+                          "t.csv": b"\xff\xfe\x00", "u.json": b"{", "v.parquet": b"PAR1xxxx"}.items():
+        (tmp_path / name).write_bytes(content)
+        done = gradual("check", tmp_path / name)
+        assert done.returncode == 2, name
+        assert name in done.stdout
+
+
+def test_addresses_select(tmp_path: Path) -> None:
+    log = TRACES / "gem5" / "MIbug-TimingSimpleCPU-4t-100o-plain-s11.log.gz"
+    row = records(gradual("check", log, "--addresses", "0x7f4c0:0x834c0", "--json"))[0]
+    assert (row["verdict"], row["operations"], row["threads"]) == ("violation", 100, 4)
+    half = records(gradual("check", log, "--addresses", "0x7f4c0:0x7f540", "--addresses", "0x7f540:0x834c0", "--json"))[0]
+    assert half["operations"] == 100
+    assert gradual("check", log, "--addresses", "0x0:0x10").returncode == 2
+    assert gradual("check", log, "--addresses", "12").returncode == 2
+    file = tmp_path / "t.csv"
+    file.write_text("thread,op,address,value\n0,W,0x10,1\n0,W,32,2\n0,R,16,5\n")
+    assert gradual("check", file, "--addresses", "0x20:0x21").returncode == 0
+    assert gradual("check", file, "--addresses", "0x10:0x20").returncode == 1
+
+
+def test_a_log_without_a_selection_says_what_to_do() -> None:
+    done = gradual("check", TRACES / "gem5" / "MIbug-TimingSimpleCPU-4t-100o-plain-s11.log.gz")
+    assert done.returncode == 2
+    assert "--addresses" in done.stdout
+
+
+def test_initial_values(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("thread,op,address,value\n0,R,x,5\n0,R,y,7\n")
+    assert gradual("check", file).returncode == 1
+    assert gradual("check", file, "--initial", "5", "--initial", "y=7").returncode == 0
+    assert gradual("check", file, "--initial", "y=z").returncode == 2
+
+
+def test_witness_file(trace: Path, tmp_path: Path) -> None:
+    out = tmp_path / "w.jsonl"
+    gradual("check", trace, "--model", "all", "--witness", out)
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [row["model"] for row in rows] == ["TSO", "PSO"]
+    assert {entry["line"] for entry in rows[0]["order"]} == {2, 3, 4, 5}
+    assert rows[0]["store_order"]["x"][0]["written"] == 1
+    assert gradual("check", trace, "--witness", tmp_path / "no" / "w").returncode == 2
+
+
+def test_classify() -> None:
+    rows = records(gradual("classify", FIGURES, "--json"))
+    assert [row["history"] for row in rows] == ["fig-1a", "fig-1b", "fig-1c", "fig-1d", "fig-3", "SB", "future"]
+    assert rows[1]["criteria"] == {"CC": True, "CCv": True, "CM": False, "CCM": False, "SC": False, "wCCM": True,
+                                   "TSO": True, "PSO": True}
+    table = gradual("classify", FIGURES).stdout.splitlines()
+    assert table[0].split() == ["history", "CC", "CCv", "CM", "CCM", "SC", "wCCM", "TSO", "PSO"]
+    assert table[2].split() == ["fig-1b", *"✓✓✗✗✗✓✓✓"]
+
+
+def test_classify_reports_what_it_cannot_read(tmp_path: Path) -> None:
+    done = gradual("classify", tmp_path / "none.csv", FIGURES, "--json")
+    assert done.returncode == 2
+    assert set(records(done)[0]["criteria"].values()) == {None}  # type: ignore[attr-defined]
+    assert len(records(done)) == 8
+
+
+@pytest.mark.parametrize("format", ["csv", "json", "jsonl", "axe"])
+def test_generate_and_check(format: str) -> None:
+    made = gradual("generate", "--machine", "tso", "--threads", "3", "--operations", "30", "--locations", "2", "--seed",
+                   "5", "--histories", "3", "--format", format)
+    rows = records(gradual("check", "-", "--model", "tso", "--json", stdin=made.stdout))
+    assert [row["verdict"] for row in rows] == ["consistent"] * 3
+    assert [row["operations"] for row in rows] == [30] * 3
+    assert made.stdout == gradual("generate", "--machine", "tso", "--threads", "3", "--operations", "30", "--locations",
+                                  "2", "--seed", "5", "--histories", "3", "--format", format).stdout
+
+
+def test_generate_broken(tmp_path: Path) -> None:
+    out = tmp_path / "b.parquet"
+    assert gradual("generate", "--machine", "broken", "--histories", "8", "--output", out).returncode == 0
+    verdicts = {row["verdict"] for row in records(gradual("check", out, "--json"))}
+    assert "violation" in verdicts
+    assert gradual("generate", "--machine", "nosuch").returncode == 2
+    assert "broken" in gradual("generate", "--machine", "help").stdout
+
+
+def test_convert_from_any_to_any(tmp_path: Path) -> None:
+    previous = FIGURES
+    expected = [row["verdict"] for row in records(gradual("check", FIGURES, "--model", "all", "--json"))]
+    for name in ("a.json", "b.jsonl", "c.parquet", "d.axe", "e.arrow", "f.csv.gz"):
+        assert gradual("convert", previous, tmp_path / name).returncode == 0
+        previous = tmp_path / name
+        assert [row["verdict"] for row in records(gradual("check", previous, "--model", "all", "--json"))] == expected
+    piped = gradual("convert", previous, "-", "--to", "jsonl")
+    assert len(records(piped)) == 7
+
+
+def test_convert_refuses_clearly(tmp_path: Path) -> None:
+    assert "gem5" in gradual("convert", FIGURES, tmp_path / "x", "--to", "gem5").stderr
+    done = gradual("convert", FIGURES, tmp_path / "x.unknown")
+    assert done.returncode == 2
+    assert "choose one of" in done.stderr
+    missing = gradual("convert", tmp_path / "none.csv", tmp_path / "x.csv")
+    assert missing.returncode == 2
+    assert gradual("convert", FIGURES, tmp_path / "no" / "x.csv").returncode == 2
+
+
+def test_formats_are_listed_with_examples() -> None:
+    listed = gradual("formats").stdout
+    for name in ("gem5", "axe", "csv", "json", "jsonl", "parquet", "arrow"):
+        assert f"\n{name}:" in f"\n{listed}"
+
+
+def test_format_can_be_chosen(trace: Path) -> None:
+    assert gradual("check", trace, "--format", "csv").returncode == 1
+    assert gradual("check", trace, "--format", "axe").returncode == 2
+    assert "no format called" in gradual("check", trace, "--format", "vcd").stderr
+
+
+def test_help_has_examples() -> None:
+    for command in ("check", "classify", "generate", "convert"):
+        assert "gradual " in gradual(command, "--help").stdout.split("Options")[1]
+    assert "check" in gradual("--help").stdout
+    assert gradual("--version").stdout.startswith("gradual ")
+
+
+def test_strange_names(tmp_path: Path) -> None:
+    for name in ("with space.csv", "quo'te\".csv", "new\nline.csv", "ünïcode.csv", "[bold]red.csv", "<b>.csv"):
+        (tmp_path / name).write_text(SB)
+        assert records(gradual("check", tmp_path / name, "--json"))[0]["source"] == str(tmp_path / name)
+        assert gradual("check", tmp_path / name).returncode == 1
+    raw = os.fsencode(tmp_path) + b"/\xff.csv"
+    Path(os.fsdecode(raw)).write_text(SB)
+    assert gradual("check", Path(os.fsdecode(raw))).returncode == 1
+
+
+def test_nothing_heavy_is_imported(trace: Path) -> None:
+    code = ("import sys; sys.argv = ['gradual', *{arguments!r}]\nimport gradual.cli\n"
+            "try:\n    gradual.cli.main()\nexcept SystemExit:\n    pass\n"
+            "print([m for m in ('pandas', 'numba', 'pyarrow') if m in sys.modules], file=sys.stderr)")
+    history = subprocess.run([sys.executable, "-m", "gradual.cli", "generate"], capture_output=True, check=True).stdout
+    trace.write_bytes(history)
+    for arguments in (["--help"], ["check", str(trace)]):
+        done = subprocess.run([sys.executable, "-c", code.format(arguments=arguments)], capture_output=True, text=True)
+        assert done.stderr.strip().endswith("[]"), done.stderr
+
+
+def test_answers_come_while_the_stream_goes_on() -> None:
+    """A simulator that is still running gets its verdicts already."""
+    line = json.dumps({"history": "h", "operations": [{"thread": 0, "op": "W", "address": "x", "value": 1}]}) + "\n"
+    with subprocess.Popen([sys.executable, "-u", "-m", "gradual.cli", "check", "-", "--json"], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin and process.stdout
+        for _ in range(3):
+            process.stdin.write(line)
+            process.stdin.flush()
+            assert json.loads(process.stdout.readline())["verdict"] == "consistent"
+            time.sleep(0.05)
+        process.stdin.close()
+        assert process.wait(30) == 0
+
+
+def test_a_reader_that_goes_away_is_no_drama(tmp_path: Path) -> None:
+    command = f"{sys.executable} -m gradual.cli generate --histories 400 --operations 500 | head -1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+    assert done.stderr == ""

@@ -1,0 +1,54 @@
+"""The corpus gets the verdicts it must get, and the litmus suite of axe those of axe."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gradual
+from gradual.history import History
+from gradual.models import MODELS
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_corpus() -> None:
+    done = subprocess.run([sys.executable, ROOT / "experiments" / "corpus.py"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "every verdict is the expected one" in done.stdout
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_axe_litmus(model: str, shared_traces: Path) -> None:
+    suite = shared_traces / "axe-litmus"
+    expected = [line.split(maxsplit=1) for line in (suite / f"{model}.txt").read_text().splitlines()]
+    histories = list(gradual.read(suite / "tests.axe"))
+    assert len(histories) == len(expected) > 100
+    for history, (answer, name) in zip(histories, expected, strict=True):
+        assert isinstance(history, History)
+        verdict = gradual.check(history, model).verdict
+        assert verdict == {"OK": "consistent", "NO": "violation"}[answer], name
+
+
+def test_gem5_logs_behave_as_their_machines(shared_traces: Path) -> None:
+    """In-order CPUs on the sound protocol are SC; the broken protocol mostly is not."""
+    import csv
+
+    from gradual.history import Addresses, Options
+
+    folder = shared_traces / "gem5"
+    broken = []
+    for row in csv.DictReader((folder / "manifest.csv").open()):
+        if row["cpu"] != "TimingSimpleCPU" or int(row["operations"]) > 300:
+            continue
+        low = int(row["address"], 16)
+        options = Options(Addresses([(low, low + int(row["bytes"]))]))
+        verdict = gradual.check(folder / row["log"], "sc", options=options)
+        if row["protocol"] == "MI":
+            assert verdict, row["log"]
+        else:
+            broken.append(verdict.verdict)
+    assert broken.count("violation") > len(broken) / 2

@@ -1,0 +1,85 @@
+"""Every way to a verdict against brute force and the operational machines.
+
+`gradual.pipeline.check` certifies whatever it returns, so each verdict here has been replayed or walked.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from brute import brute_model
+from explore import explore
+from hypothesis import given, settings
+from random_histories import histories, random_history
+
+import gradual
+from gradual.completion import COMPLETIONS
+from gradual.history import History
+from gradual.machines import MACHINES
+from gradual.models import MODELS
+from gradual.pipeline import check
+
+
+def _agree(history: History, model: str, expected: bool) -> None:
+    for completion in COMPLETIONS:
+        verdict = check(history, model, completion=completion)
+        assert verdict.verdict == ("consistent" if expected else "violation"), completion
+        assert verdict.evidence is not None
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("seed", range(4))
+def test_routes_agree_with_brute_force(model: str, seed: int) -> None:
+    rng = Random(seed)
+    for _ in range(300):
+        history = random_history(rng)
+        _agree(history, model, brute_model(history, model))
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_routes_agree_with_the_machines(model: str) -> None:
+    """Larger histories than brute force can take, decided by exploring every run of the machine."""
+    rng = Random(5)
+    for _ in range(150):
+        history = random_history(rng, max_threads=4, min_operations=6, max_operations=11)
+        _agree(history, model, explore(history, model))
+
+
+@settings(max_examples=100, deadline=None)
+@given(histories())
+def test_routes_agree_shrinking(history: History) -> None:
+    for model in MODELS:
+        _agree(history, model, brute_model(history, model))
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_routes_agree_on_longer_histories(machine: str) -> None:
+    """Too long for any oracle: the routes against each other, and sound machines against their model."""
+    for seed in range(4):
+        history = gradual.generate(machine, threads=3, operations=50, locations=4, seed=seed)
+        for model in MODELS:
+            verdicts = {check(history, model, completion=name).verdict for name in COMPLETIONS}
+            assert len(verdicts) == 1
+            if machine in ("sc", "tso", "pso") and list(MODELS).index(machine.upper()) <= list(MODELS).index(model):
+                assert verdicts == {"consistent"}
+
+
+@pytest.mark.parametrize("history", [
+    pytest.param([], id="empty"),
+    pytest.param([("W", "x", 1), ("R", "x", 1)], id="one thread"),
+    pytest.param([("W", "x", 1), ("W", "x", 2)], id="no reads"),
+    pytest.param([("R", "x", 0), ("R", "y", 0)], id="no writes"),
+    pytest.param([("F",), ("F",)], id="only fences"),
+])
+def test_small_histories_are_fine(history: list[tuple[str, ...]]) -> None:
+    builder = gradual.Builder("small", "")
+    for kind, *access in history:
+        if kind == "F":
+            builder.fence("0")
+        else:
+            (builder.write if kind == "W" else builder.read)("0", *access)  # type: ignore[arg-type]
+    built = builder.build()
+    for model in MODELS:
+        _agree(built, model, True)
+    assert all(gradual.classify(built).values())

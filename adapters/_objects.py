@@ -34,7 +34,6 @@ from ._text import decode, stem
 OPERATIONS, HISTORIES = "operations", "histories"
 
 
-
 class LostHistory(InputError):
     """A whole history that is no JSON, and so is no row of the history before or after it."""
 
@@ -49,7 +48,7 @@ def parse(text: str, line: int, file: str, **hooks: Any) -> object:
         return json.loads(text, **hooks)
     except json.JSONDecodeError as error:
         line += error.lineno - 1
-        message = f"this is not JSON: {error.msg} at column {error.colno}"
+        message = f"this is not JSON: {error.msg.removesuffix(' at')} at column {error.colno}"
     except ValueError as error:
         message = f"this is not JSON gradual can read: {error}"
     except RecursionError:

@@ -60,36 +60,33 @@ class _Feed:
     def __init__(self, source: Iterator[tuple[int, str]], line: int) -> None:
         self._source = source
         self._again: list[tuple[int, str]] = []
-        self._taken: list[tuple[int, str]] = []
+        self.taken: list[tuple[int, str]] = []
+        """The lines of the record under way, with their numbers."""
         self.line = line
-        """The last line of the record under way."""
+        """The last of these numbers."""
 
     def __iter__(self) -> Iterator[str]:
         return self
 
     def __next__(self) -> str:
         numbered = self._again.pop() if self._again else next(self._source)
-        self._taken.append(numbered)
+        self.taken.append(numbered)
         self.line, text = numbered
         return text
 
-    def begin(self) -> None:
-        """A record begins."""
-        self._taken.clear()
-
     def take_back(self) -> int:
         """Give all lines of the record but its first once more. Returns where the first stands."""
-        self._again += reversed(self._taken[1:])
-        self.line = self._taken[0][0]
+        self._again += reversed(self.taken[1:])
+        self.line = self.taken[0][0]
         return self.line
 
 
 def _rows(reader: Iterator[list[str]], feed: _Feed, places: list[int], width: int,
           file: str) -> Iterator[Row | InputError]:
     """The records as rows of the common table; cells missing at a record's end are empty ones."""
-    select, missing = itemgetter(*places), [""] * (width + 1)
+    select, empty = itemgetter(*places), [""]
     while True:
-        feed.begin()
+        feed.taken.clear()
         line = feed.line + 1
         try:
             cells = next(reader)
@@ -99,11 +96,12 @@ def _rows(reader: Iterator[list[str]], feed: _Feed, places: list[int], width: in
             yield InputError(f"this row cannot be read as CSV ({error}); is there a stray quote?", file,
                              feed.take_back())
             continue
-        if any(cells[width:]):
+        if len(cells) > width and any(cells[width:]):
             yield InputError(f"this row has {len(cells)} cells, the header {width}: {shown(','.join(cells))}",
                              file, line)
         elif any(cells):
-            yield line, select(cells + missing)
+            cells += empty * (width + 1 - len(cells))
+            yield line, select(cells)
 
 
 class _Lines:

@@ -71,7 +71,8 @@ def route_times(kind: str, sizes: list[int], repetitions: int, direct_up_to: int
     print(f"\nRoutes, SC, {kind} histories: seconds, median of {repetitions}; ratio to ladder+enumerate")
     print(f"{'operations':>10}{'direct':>10}{'l+sat':>10}{'l+enum':>10}{'direct/l+enum':>15}{'l+sat/l+enum':>14}")
     for operations in sizes:
-        made = histories("sc", operations, repetitions) if kind == "valid" else list(violations(operations, repetitions))
+        valid = kind == "valid"
+        made = histories("sc", operations, repetitions) if valid else list(violations(operations, repetitions))
         times = {}
         for name in ("direct", "sat", "enumerate"):
             if name != "direct" or operations <= direct_up_to:
@@ -110,7 +111,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--quick", action="store_true", help="small sizes")
     quick = parser.parse_args().quick
-    print(f"{platform.machine()}, {platform.system()}, Python {platform.python_version()}, gradual {gradual.__version__}")
+    print(f"{platform.machine()}, {platform.system()}, Python {platform.python_version()}")
     repetitions = 3 if quick else 5
     ladder_times([100, 200] if quick else list(range(100, 1001, 100)), repetitions)
     sizes = [50, 100] if quick else [100, 200, 300, 400, 500]

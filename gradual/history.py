@@ -82,7 +82,7 @@ def word(value: int) -> int:
 
 def value_text(value: int) -> str:
     """A value for people: decimal, or hex when the top bit of the word is set."""
-    return str(value) if value >= 0 else hex(value + (1 << 64))
+    return str(value) if value >= 0 else hex(int(value) + (1 << 64))
 
 
 @dataclass(frozen=True, eq=False)

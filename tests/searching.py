@@ -6,7 +6,8 @@ from theory import parse
 
 from gradual.history import History
 
-THREADS = ("W y1, R x1", "W y2, R x1", "W x2, R y2", "R x2, R y1", "W z1, R x2", "W z2, R x2", "W x1, R z2", "R x1, R z1")
+THREADS = ("W y1, R x1", "W y2, R x1", "W x2, R y2", "R x2, R y1",
+           "W z1, R x2", "W z2, R x2", "W x1, R z2", "R x1, R z1")
 """If x1 precedes x2 then y1 and y2 precede each other; if x2 precedes x1 then z1 and z2 do."""
 
 

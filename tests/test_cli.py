@@ -13,16 +13,16 @@ import pytest
 
 TRACES = Path(__file__).parents[1] / "traces"
 FIGURES = TRACES / "figures.csv"
+FIGURE_NAMES = ["fig-1a", "fig-1b", "fig-1c", "fig-1d", "fig-3", "SB", "future"]
 SB = "thread,op,address,value\n0,W,x,1\n0,R,y,0\n1,W,y,1\n1,R,x,0\n"
 OK = "thread,op,address,value\n0,W,x,1\n1,R,x,1\n"
 FIELDS = {"history", "source", "model", "verdict", "decided_by", "operations", "threads", "locations", "write_pairs",
           "unordered_pairs", "unordered_percent", "seconds", "message"}
 
 
-def gradual(*arguments: str | Path, stdin: str | bytes = "", cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    given = stdin.encode() if isinstance(stdin, str) else stdin
-    done = subprocess.run([sys.executable, "-m", "gradual.cli", *map(str, arguments)], input=given, capture_output=True,
-                          cwd=cwd, timeout=120, env={**os.environ, "PYTHONUTF8": "1"})
+def gradual(*arguments: str | Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    done = subprocess.run([sys.executable, "-m", "gradual.cli", *map(str, arguments)], input=stdin.encode(),
+                          capture_output=True, timeout=120, env={**os.environ, "PYTHONUTF8": "1"})
     out = subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(errors="replace"),
                                       done.stderr.decode(errors="replace"))
     assert "Traceback" not in out.stdout + out.stderr
@@ -65,7 +65,7 @@ def test_json_rows(trace: Path) -> None:
     done = gradual("check", trace, FIGURES, "--model", "all", "--json")
     rows = records(done)
     assert [row["model"] for row in rows] == ["SC", "TSO", "PSO"] * 8
-    assert [row["history"] for row in rows[::3]] == ["trace", "fig-1a", "fig-1b", "fig-1c", "fig-1d", "fig-3", "SB", "future"]
+    assert [row["history"] for row in rows[::3]] == ["trace", *FIGURE_NAMES]
     for row in rows:
         assert set(row) >= FIELDS
         assert ("cycle" in row) == (row["verdict"] == "violation")
@@ -136,8 +136,8 @@ def test_addresses_select(tmp_path: Path) -> None:
     log = TRACES / "gem5" / "MIbug-TimingSimpleCPU-4t-100o-plain-s11.log.gz"
     row = records(gradual("check", log, "--addresses", "0x7f4c0:0x834c0", "--json"))[0]
     assert (row["verdict"], row["operations"], row["threads"]) == ("violation", 100, 4)
-    half = records(gradual("check", log, "--addresses", "0x7f4c0:0x7f540", "--addresses", "0x7f540:0x834c0", "--json"))[0]
-    assert half["operations"] == 100
+    halves = ("--addresses", "0x7f4c0:0x7f540", "--addresses", "0x7f540:0x834c0")
+    assert records(gradual("check", log, *halves, "--json"))[0]["operations"] == 100
     assert gradual("check", log, "--addresses", "0x0:0x10").returncode == 2
     assert gradual("check", log, "--addresses", "12").returncode == 2
     file = tmp_path / "t.csv"
@@ -172,7 +172,7 @@ def test_witness_file(trace: Path, tmp_path: Path) -> None:
 
 def test_classify() -> None:
     rows = records(gradual("classify", FIGURES, "--json"))
-    assert [row["history"] for row in rows] == ["fig-1a", "fig-1b", "fig-1c", "fig-1d", "fig-3", "SB", "future"]
+    assert [row["history"] for row in rows] == FIGURE_NAMES
     assert rows[1]["criteria"] == {"CC": True, "CCv": True, "CM": False, "CCM": False, "SC": False, "wCCM": True,
                                    "TSO": True, "PSO": True}
     table = gradual("classify", FIGURES).stdout.splitlines()

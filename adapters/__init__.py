@@ -24,6 +24,10 @@ from typing import BinaryIO, Protocol, cast
 
 from gradual.history import History, InputError, Options
 
+from ._text import stem
+
+__all__ = ["Adapter", "WritingAdapter", "adapter", "by_extension", "names", "recognise", "stem", "writer"]
+
 
 class Adapter(Protocol):
     """What a module of this package offers."""

@@ -232,7 +232,9 @@ class Groups:
     def histories(self, rows: Iterable[Row | InputError]) -> Iterator[History | InputError]:
         """The histories of `rows`; an InputError among them is a row that could not be read."""
         last: object = self
+        empty = True
         for row in rows:
+            empty = False
             if isinstance(row, InputError):
                 yield from self._spoil(row)
                 last = self
@@ -247,6 +249,8 @@ class Groups:
                 except InputError as error:
                     self._builder = None
                     yield error
+        if empty:  # a table without rows is a history without operations
+            self._builder = Builder(stem(self._file), self._file, self._options)
         yield from self._close()
         self._name = self._unread = None
 

@@ -15,9 +15,10 @@ import time
 from collections.abc import Callable, Iterator
 from itertools import combinations
 
+from gradual.closure import Closure
+
 import gradual
 from gradual import rules
-from gradual.closure import Closure
 from gradual.completion import completion
 from gradual.completion.direct import _before, _clauses
 from gradual.deadline import Deadline

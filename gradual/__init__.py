@@ -37,12 +37,14 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'gradual' has no attribute {name!r}")
 
 
-def check(history: History | str | os.PathLike[str], model: str | Model = "sc", *, completion: str = "auto",
-          timeout: float | None = None, format: str | None = None, options: Options | None = None) -> Verdict:
+def check(history: History | str | os.PathLike[str], model: str | Model = "sc", *, engine: str = "auto",
+          completion: str = "auto", timeout: float | None = None, format: str | None = None,
+          options: Options | None = None) -> Verdict:
     """Is a history consistent with a memory model?
 
     history     a History, or the path of a trace that holds exactly one
     model       "sc", "tso" or "pso"
+    engine      "datalog" climbs the ladder first, "saturation" does not; "auto" goes by the size
     completion  how to order what the ladder leaves open: "auto", "enumerate", "sat" or "direct"
     timeout     seconds after which the verdict is "unknown"
     format, options  as for `read`, when a path is given
@@ -55,7 +57,7 @@ def check(history: History | str | os.PathLike[str], model: str | Model = "sc", 
 
     if not isinstance(history, History):
         history = _only(history, format, options)
-    return pipeline.check(history, model, completion=completion, timeout=timeout)
+    return pipeline.check(history, model, engine=engine, completion=completion, timeout=timeout)
 
 
 def _only(path: str | os.PathLike[str], format: str | None, options: Options | None) -> History:

@@ -24,6 +24,12 @@ class ModelChoice(str, Enum):
     all = "all"
 
 
+class EngineChoice(str, Enum):
+    auto = "auto"
+    saturation = "saturation"
+    datalog = "datalog"
+
+
 class CompletionChoice(str, Enum):
     auto = "auto"
     enumerate = "enumerate"
@@ -98,8 +104,10 @@ def check(
     format: Format = None,
     addresses: Ranges = None,
     initial: Initial = None,
-    completion: Annotated[CompletionChoice, typer.Option(help="How to order the writes that the ladder leaves "
-                                                         "open; direct uses no ladder.")] = CompletionChoice.auto,
+    engine: Annotated[EngineChoice, typer.Option(help="datalog climbs the ladder of criteria first, saturation does "
+                                                 "not; auto climbs it up to 500 operations.")] = EngineChoice.auto,
+    completion: Annotated[CompletionChoice, typer.Option(help="How to order the writes that are left open; direct is "
+                                                         "the plain SAT encoding.")] = CompletionChoice.auto,
     timeout: Timeout = None,
     as_json: Json = False,
     witness: Annotated[str | None, typer.Option("--witness", metavar="OUT", help="Write the run that explains each "
@@ -111,7 +119,7 @@ def check(
     from gradual.judge import Judge
     from gradual.progress import Progress
 
-    judge = Judge(_models(model), completion.value, timeout)
+    judge = Judge(_models(model), engine.value, completion.value, timeout)
     options = _options(addresses, initial)
     try:
         sink = open(witness, "w", encoding="utf-8") if witness else nullcontext()  # noqa: SIM115 (entered below)
@@ -177,7 +185,7 @@ def _mark(truth: bool | None) -> str:
 
 
 def _stem(file: str) -> str:
-    from gradual.files import stem
+    from gradual.adapters import stem
 
     return stem(file)
 

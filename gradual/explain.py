@@ -16,7 +16,9 @@ def summary(verdict: Verdict, history: History) -> str:
     by = f" by {verdict.decided_by}" if verdict.decided_by else ""
     counts = ((len(history), "operation"), (len(history.threads), "thread"), (len(history.locations), "location"))
     size = ", ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts)
-    pairs = f", {verdict.unordered_percent:.1f} % of write pairs left unordered" if verdict.write_pairs else ""
+    pairs = ""
+    if verdict.write_pairs and verdict.ordered_by:
+        pairs = f", {verdict.unordered_percent:.1f} % of write pairs left unordered by {verdict.ordered_by}"
     reason = f": {verdict.message}" if verdict.message else ""
     return f"{verdict.model} {verdict.verdict}{by} ({size}{pairs}, {verdict.seconds:.2f} s){reason}"
 

@@ -67,6 +67,8 @@ def read(path: str | os.PathLike[str], format: str | None, options: Options) -> 
     try:
         with sys.stdin.buffer if file == "-" else open(file, "rb") as raw:
             head, stream = _unzipped(raw)
+            if not head:
+                raise InputError("this file is empty", file)
             adapter = adapters.adapter(format or adapters.recognise(head, file))
             yield from adapter.read(stream, file, options)
     except InputError as error:
@@ -77,11 +79,6 @@ def read(path: str | os.PathLike[str], format: str | None, options: Options) -> 
         yield InputError(f"the file is damaged: {error}", file)
     except OSError as error:
         yield InputError((error.strerror or str(error)).lower(), file)
-
-
-def stem(file: str) -> str:
-    """What a history is called that has no name of its own."""
-    return "stdin" if file == "-" else Path(file).name.removesuffix(".gz").rsplit(".", 1)[0]
 
 
 def write(histories: Iterable[History], path: str | os.PathLike[str], format: str | None = None) -> None:

@@ -6,6 +6,7 @@ order, so `po` needs no column. Reads-from (`wr`) is the column `source`, found 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -54,19 +55,18 @@ class InputError(Exception):
         return f"{place}: {self.message}" if place else self.message
 
 
+_NUMBER = re.compile(r"\s*[+-]?(0[xX][0-9a-fA-F]{1,4000}|[0-9]{1,4000})\s*", re.ASCII)
+
+
 def parse_number(text: str) -> int:
     """A number as traces spell it: decimal, or hex with 0x. Raises ValueError.
 
     >>> parse_number("0x10"), parse_number("007"), parse_number("-1")
     (16, 7, -1)
     """
-    text = text.strip()
-    if "_" in text:  # Python would accept 1_000; no trace means it
+    if not _NUMBER.fullmatch(text):
         raise ValueError(f"{text!r} is not a number")
-    try:
-        return int(text, 10)
-    except ValueError:
-        return int(text, 16 if text.lower().lstrip("+-").startswith("0x") else 0)
+    return int(text, 16 if "x" in text or "X" in text else 10)
 
 
 def word(value: int) -> int:
@@ -76,7 +76,8 @@ def word(value: int) -> int:
     True
     """
     if not -(1 << 63) <= value < 1 << 64:
-        raise ValueError(f"value {value} does not fit into 64 bits")
+        shown = str(value) if abs(value) < 10**40 else "of over 40 digits"
+        raise ValueError(f"value {shown} does not fit into 64 bits")
     return value - (1 << 64) if value >= 1 << 63 else value
 
 
@@ -228,6 +229,8 @@ class Builder:
         self._threads: dict[str, int] = {}
         self._locations: dict[int | str, int] = {}
         self._location_names: list[str] = []
+        self._spelled: dict[int | str, int] = {}
+        """Locations by the spellings met so far: most accesses need no second look."""
         self._rows: list[tuple[int, int, int, int, int, int, int, int]] = []
         self._initial: dict[int, int] = {}
         self._initial_default = options.initial
@@ -288,10 +291,15 @@ class Builder:
         return self._threads.setdefault(thread, len(self._threads))
 
     def _location(self, address: int | str, line: int) -> int:
+        known = self._spelled.get(address)
+        if known is None:
+            known = self._spelled[address] = self._new_location(address, line)
+        return known
+
+    def _new_location(self, address: int | str, line: int) -> int:
         key = location_key(address)
-        known = self._locations.get(key)
-        if known is not None:
-            return known
+        if key in self._locations:
+            return self._locations[key]
         if self.options.addresses:
             if isinstance(key, str):
                 raise self.error(f"address {key!r} is not a number, so --addresses cannot select it", line)

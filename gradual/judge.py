@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gradual import explain, pipeline
 from gradual import record as records
-from gradual.files import stem
+from gradual.adapters import stem
 from gradual.history import History, InputError
 from gradual.progress import Progress
 from gradual.verdict import Verdict, Witness
@@ -25,8 +25,10 @@ class Judgement:
 class Judge:
     """Judges histories against models. Nothing that happens to one history stops the next."""
 
-    def __init__(self, models: list[str], completion: str = "auto", timeout: float | None = None) -> None:
+    def __init__(self, models: list[str], engine: str = "auto", completion: str = "auto",
+                 timeout: float | None = None) -> None:
         self.models = models
+        self.engine = engine
         self.completion = completion
         self.timeout = timeout
         self._seen: set[str] = set()
@@ -47,7 +49,8 @@ class Judge:
 
     def _judge(self, history: History, model: str) -> Judgement:
         try:
-            verdict = pipeline.check(history, model, completion=self.completion, timeout=self.timeout)
+            verdict = pipeline.check(history, model, engine=self.engine, completion=self.completion,
+                                     timeout=self.timeout)
         except Exception as error:  # a fault of ours must not cost the user the other histories
             fault = f"a fault in gradual, please report it with this trace: {type(error).__name__}: {error}"
             return self._error(history.name, history.file, model, fault)

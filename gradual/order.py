@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from gradual.history import FENCE, READ, RMW, WRITE, History
+from collections.abc import Iterator
+
+from gradual.history import FENCE, INITIAL, READ, RMW, WRITE, History
 from gradual.models import Model
 
 Edge = tuple[int, int]
@@ -59,3 +61,17 @@ def ppo(history: History, model: Model) -> list[Edge]:
             last_load[thread] = operation
         edges.extend((earlier, operation) for earlier in sorted(before))
     return edges
+
+
+def seen_successively(history: History) -> Iterator[Edge]:
+    """What the per-location axiom says of the store order: the write a thread saw last, written or read
+    from, precedes the next one it sees there. The second may be INITIAL: then the axiom is violated."""
+    seen: dict[tuple[int, int], int] = {}
+    columns = zip(history.thread.tolist(), history.location.tolist(), history.kind.tolist(), history.source.tolist(),
+                  strict=True)
+    for operation, (thread, location, kind, source) in enumerate(columns):
+        for write in [source] * (kind in (READ, RMW)) + [operation] * (kind in (WRITE, RMW)):
+            last = seen.get((thread, location), INITIAL)
+            if last not in (INITIAL, write):
+                yield last, write
+            seen[thread, location] = write

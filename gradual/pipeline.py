@@ -1,60 +1,100 @@
-"""The gradual check: look, climb the ladder, complete what it leaves open, certify."""
+"""The gradual check: look, climb the ladder, saturate, complete what is left open, certify."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
 
 from gradual import certificate
-from gradual.closure import Closure, Contradiction, own_future
-from gradual.completion import AUTO
+from gradual.completion import AUTO, DIRECT
 from gradual.completion import completion as completion_named
 from gradual.deadline import Deadline
 from gradual.history import INITIAL, THIN_AIR, History
-from gradual.ladder import climb
+from gradual.ladder import Answer, climb
 from gradual.models import Model, model_named
-from gradual.verdict import Cycle, Evidence, Overwritten, Pair, ThinAir, Verdict, Witness
+from gradual.proof import own_future
+from gradual.saturation import Saturation
+from gradual.schedule import Schedule
+from gradual.verdict import Evidence, Outcome, Overwritten, ThinAir, Verdict, Witness
+
+ENGINES = ("auto", "saturation", "datalog")
+LADDER_UP_TO = 500
+"""Operations up to which "auto" climbs the ladder first: it names the criterion, but is quadratic."""
 
 
-def check(history: History, model: str | Model = "sc", *, completion: str = "auto",
+def check(history: History, model: str | Model = "sc", *, engine: str = "auto", completion: str = "auto",
           timeout: float | None = None) -> Verdict:
     """Is `history` consistent with `model`? The evidence is certified before it is returned."""
     model = model_named(model)
-    complete = AUTO if completion == "auto" else completion
+    if engine not in ENGINES:
+        raise ValueError(f"no engine called {engine!r}; there are {', '.join(ENGINES)}")
     started = time.perf_counter()
+    decision = _Decision(history, model, Deadline(timeout))
     try:
-        verdict = _decide(history, model, complete, Deadline(timeout))
+        verdict = decision.make(engine, AUTO if completion == "auto" else completion)
     except TimeoutError:
-        verdict = Verdict(model.name, "unknown", message=f"not decided within {timeout:g} s; raise --timeout",
-                          write_pairs=write_pairs(history), unordered_pairs=write_pairs(history))
+        verdict = decision.unknown(f"not decided within {timeout:g} s; allow more time")
     except MemoryError:
-        verdict = Verdict(model.name, "unknown", message="not decided within the memory there is",
-                          write_pairs=write_pairs(history), unordered_pairs=write_pairs(history))
+        verdict = decision.unknown("not decided within the memory there is")
     if verdict.evidence is not None:
         certificate.check(history, model.name, verdict.evidence)
     return replace(verdict, seconds=time.perf_counter() - started)
 
 
-def _decide(history: History, model: Model, complete: str, deadline: Deadline) -> Verdict:
-    impossible = impossible_observation(history)
-    if impossible is not None:
-        return _verdict(history, model, *impossible)
-    ww: list[Pair] = []
-    decided_by = complete
-    if complete != "direct":
-        for answer in climb(history, model, deadline):
-            ww = answer.ww
-            if answer.failed:
-                return _verdict(history, model, answer.failed[0], proof(history, model), ww)
-            if not _open_pairs(history, ww):
-                decided_by = answer.rung.criteria[-1]  # nothing is left to search
-    evidence = completion_named(complete)(history, model, deadline)
-    if isinstance(evidence, Cycle) and complete != "direct":
-        decided_by = "saturation"  # with which every completion begins
-    return _verdict(history, model, decided_by, evidence, ww)
+class _Decision:
+    """One history, one model; remembers the last partial store order."""
+
+    def __init__(self, history: History, model: Model, deadline: Deadline) -> None:
+        self.history = history
+        self.model = model
+        self.deadline = deadline
+        self.write_pairs = write_pairs(history)
+        self.ordered_by: str | None = None
+        self.ordered = 0
+
+    def make(self, engine: str, complete: str) -> Verdict:
+        impossible = impossible_observation(self.history)
+        if impossible is not None:
+            return self._verdict(*impossible)
+        if complete == DIRECT:
+            from gradual.completion import direct
+
+            return self._verdict(DIRECT, direct.complete(self.history, self.model, self.deadline))
+        finish = completion_named(complete)
+        top = None
+        if engine == "datalog" or (engine == "auto" and len(self.history) <= LADDER_UP_TO):
+            for answer in climb(self.history, self.model, self.deadline):
+                self._note(answer)
+                if answer.failed:
+                    return self._verdict(answer.failed[0], proof(self.history, self.model))
+                top = answer.rung.criteria[-1]
+        saturation = Saturation(self.history, self.model)
+        cycle = saturation.run()
+        if top is None:  # otherwise the ladder's order is the one asked about
+            self.ordered_by = "saturation"
+            self.ordered = min(saturation.ordered_pairs(), self.write_pairs)
+        if cycle is not None:
+            return self._verdict("saturation", cycle)
+        witness = Schedule(saturation).run()
+        if witness is not None:
+            return self._verdict("greedy" if top is None or self.ordered < self.write_pairs else top, witness)
+        return self._verdict(complete, finish(saturation, self.deadline))
+
+    def unknown(self, reason: str) -> Verdict:
+        return self._verdict(None, None, reason)
+
+    def _note(self, answer: Answer) -> None:
+        self.ordered_by = answer.rung.criteria[-1]
+        self.ordered = len({(min(pair), max(pair)) for pair in answer.ww if pair[0] != pair[1]})
+
+    def _verdict(self, decided_by: str | None, evidence: Evidence | None, message: str = "") -> Verdict:
+        outcome: Outcome = "unknown"
+        if evidence is not None:
+            outcome = "consistent" if isinstance(evidence, Witness) else "violation"
+        return Verdict(self.model.name, outcome, decided_by, evidence, message, self.write_pairs,
+                       self.write_pairs - self.ordered, self.ordered_by)
 
 
 def impossible_observation(history: History) -> tuple[str, Evidence] | None:
@@ -72,28 +112,14 @@ def impossible_observation(history: History) -> tuple[str, Evidence] | None:
     return None
 
 
-def proof(history: History, model: Model) -> Cycle:
+def proof(history: History, model: Model) -> Evidence:
     """The cycle behind a violated criterion: saturation derives everything that a criterion does."""
-    try:
-        Closure(history, model)
-    except Contradiction as contradiction:
-        return contradiction.cycle
-    raise AssertionError("a criterion failed, but saturation found no contradiction")
+    cycle = Saturation(history, model).run()
+    assert cycle is not None, "a criterion failed, but saturation found no contradiction"
+    return cycle
 
 
 def write_pairs(history: History) -> int:
     """Pairs of non-initial writes to one location."""
-    counts: dict[int, int] = {}
-    for at in history.location[history.writes].tolist():
-        counts[at] = counts.get(at, 0) + 1
-    return sum(count * (count - 1) // 2 for count in counts.values())
-
-
-def _open_pairs(history: History, ww: Iterable[Pair]) -> int:
-    return write_pairs(history) - len({(min(pair), max(pair)) for pair in ww if pair[0] != pair[1]})
-
-
-def _verdict(history: History, model: Model, decided_by: str, evidence: Evidence,
-             ww: Iterable[Pair] = ()) -> Verdict:
-    return Verdict(model.name, "consistent" if isinstance(evidence, Witness) else "violation", decided_by, evidence,
-                   write_pairs=write_pairs(history), unordered_pairs=_open_pairs(history, ww))
+    counts = np.bincount(history.location[history.writes], minlength=1).astype(object)
+    return int((counts * (counts - 1) // 2).sum())

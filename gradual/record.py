@@ -23,6 +23,7 @@ def record(verdict: Verdict, history: History) -> Record:
         "write_pairs": verdict.write_pairs,
         "unordered_pairs": verdict.unordered_pairs,
         "unordered_percent": round(verdict.unordered_percent, 4),
+        "ordered_by": verdict.ordered_by,
         "seconds": round(verdict.seconds, 6),
         "message": verdict.message or in_a_line(verdict, history),
     }
@@ -57,7 +58,7 @@ def _base(name: str, file: str, model: str, verdict: str) -> Record:
     return {
         "history": name, "source": file, "model": model, "verdict": verdict, "decided_by": None, "operations": None,
         "threads": None, "locations": None, "write_pairs": None, "unordered_pairs": None, "unordered_percent": None,
-        "seconds": None, "message": "",
+        "ordered_by": None, "seconds": None, "message": "",
     }
 
 

@@ -117,6 +117,8 @@ class Verdict:
     """Pairs of non-initial writes to one location."""
     unordered_pairs: int = 0
     """Those which the last partial store order computed left open."""
+    ordered_by: str | None = None
+    """What computed that order; None when there was none, and every pair is open."""
     seconds: float = 0.0
 
     @property

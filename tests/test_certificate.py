@@ -13,10 +13,10 @@ from theory import parse
 
 from gradual import certificate
 from gradual.certificate import CertificateError
-from gradual.closure import Closure, Contradiction
 from gradual.history import History
 from gradual.models import MODELS
-from gradual.pipeline import check
+from gradual.pipeline import check, impossible_observation
+from gradual.saturation import Saturation
 from gradual.verdict import Cycle, Edge, Overwritten, Refutation, Step, ThinAir, Witness
 
 
@@ -121,13 +121,13 @@ def _violations(model: str, seed: int) -> list[tuple[History, Cycle]]:
     rng = Random(seed)
     found: list[tuple[History, Cycle]] = []
     while len(found) < 60:
-        history = random_history(rng, thin_air=0)
-        try:
-            Closure(history, MODELS[model])
-        except Contradiction as contradiction:
-            if contradiction.cycle.steps:
-                certificate.check(history, model, contradiction.cycle)
-                found.append((history, contradiction.cycle))
+        history = random_history(rng)
+        if impossible_observation(history):
+            continue
+        cycle = Saturation(history, MODELS[model]).run()
+        if cycle is not None and cycle.steps:
+            certificate.check(history, model, cycle)
+            found.append((history, cycle))
     return found
 
 

@@ -14,17 +14,20 @@ from hypothesis import given, settings
 from random_histories import histories, random_history
 
 import gradual
-from gradual.completion import COMPLETIONS
+from gradual.completion import COMPLETIONS, DIRECT
 from gradual.history import History
 from gradual.machines import MACHINES
 from gradual.models import MODELS
 from gradual.pipeline import check
 
+ROUTES = [*((engine, completion) for engine in ("datalog", "saturation") for completion in COMPLETIONS),
+          ("auto", DIRECT)]
+
 
 def _agree(history: History, model: str, expected: bool) -> None:
-    for completion in COMPLETIONS:
-        verdict = check(history, model, completion=completion)
-        assert verdict.verdict == ("consistent" if expected else "violation"), completion
+    for engine, completion in ROUTES:
+        verdict = check(history, model, engine=engine, completion=completion)
+        assert verdict.verdict == ("consistent" if expected else "violation"), (engine, completion)
         assert verdict.evidence is not None
 
 
@@ -59,7 +62,7 @@ def test_routes_agree_on_longer_histories(machine: str) -> None:
     for seed in range(4):
         history = gradual.generate(machine, threads=3, operations=50, locations=4, seed=seed)
         for model in MODELS:
-            verdicts = {check(history, model, completion=name).verdict for name in COMPLETIONS}
+            verdicts = {check(history, model, engine=engine, completion=name).verdict for engine, name in ROUTES}
             assert len(verdicts) == 1
             if machine in ("sc", "tso", "pso") and list(MODELS).index(machine.upper()) <= list(MODELS).index(model):
                 assert verdicts == {"consistent"}

@@ -1,7 +1,8 @@
-"""From a partial store order to a total one: three ways behind one interface.
+"""From a partial store order to a total one.
 
-A completion takes a history, a model and a deadline. It returns a Witness, or the proof that there
-is none; it raises TimeoutError when the deadline passes first.
+A completion takes a saturated order that could not be scheduled greedily, and a deadline. It returns
+a Witness, or the Refutation of every store order; it raises TimeoutError when the deadline passes first.
+`direct` takes the bare history instead: it is the plain SAT encoding, there to compare with.
 """
 
 from __future__ import annotations
@@ -10,22 +11,22 @@ import importlib
 from typing import Protocol, cast
 
 from gradual.deadline import Deadline
-from gradual.history import History
-from gradual.models import Model
-from gradual.verdict import Cycle, Refutation, Witness
+from gradual.saturation import Saturation
+from gradual.verdict import Refutation, Witness
 
 
 class Completion(Protocol):
-    def __call__(self, history: History, model: Model, deadline: Deadline) -> Witness | Cycle | Refutation: ...
+    def __call__(self, saturation: Saturation, deadline: Deadline) -> Witness | Refutation: ...
 
 
-COMPLETIONS = ("enumerate", "sat", "direct")
+COMPLETIONS = ("enumerate", "sat")
 AUTO = "enumerate"
 """The one that measured best (`experiments/ladder.py`)."""
+DIRECT = "direct"
 
 
 def completion(name: str) -> Completion:
     """The completion called `name`."""
     if name not in COMPLETIONS:
-        raise ValueError(f"no completion called {name!r}; there are {', '.join(COMPLETIONS)}")
+        raise ValueError(f"no completion called {name!r}; there are auto, {', '.join(COMPLETIONS)}, {DIRECT}")
     return cast(Completion, importlib.import_module(f"{__name__}.{name}").complete)

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from gradual import order
-from gradual.closure import per_location, per_location_cycles
 from gradual.completion import sat
 from gradual.completion.solver import solve
 from gradual.deadline import Deadline
 from gradual.history import INITIAL, History
 from gradual.models import Model
+from gradual.saturation import Saturation
 from gradual.verdict import Cycle, Refutation, Witness
 
 Clause = list[int]
@@ -25,8 +25,6 @@ Clause = list[int]
 def complete(history: History, model: Model, deadline: Deadline) -> Witness | Cycle | Refutation:
     from pysat.solvers import Solver
 
-    if (cycle := next(per_location_cycles(history), None)) is not None:
-        return cycle
     n = len(history)
     with Solver(name="glucose4") as solver:
         for count, clause in enumerate(_clauses(history, model)):
@@ -39,8 +37,12 @@ def complete(history: History, model: Model, deadline: Deadline) -> Witness | Cy
             for a, b in combinations(range(n), 2):
                 before[b if _before(a, b, n) in positive else a] += 1
             return Witness(sorted(range(n), key=before.__getitem__))
-    # Unsatisfiable says nothing anybody could check; the other encoding gives the proof.
-    proof = sat.complete(history, model, deadline)
+    # Unsatisfiable says nothing anybody could check; saturation, and search on top of it, give the proof.
+    saturation = Saturation(history, model)
+    cycle = saturation.run()
+    if cycle is not None:
+        return cycle
+    proof = sat.complete(saturation, deadline)
     assert not isinstance(proof, Witness), "the two SAT encodings disagree"
     return proof
 
@@ -53,7 +55,7 @@ def _before(a: int, b: int, n: int) -> int:
 def _clauses(history: History, model: Model) -> Iterator[Clause]:
     n = len(history)
     for a, b in _certain(history, model):
-        yield [_before(a, b, n)]
+        yield [_before(a, b, n)] if b != INITIAL else []  # nothing comes before the initial write
     location, source = history.location.tolist(), history.source.tolist()
     writes_at: dict[int, list[int]] = {}
     for w in history.writes.tolist():
@@ -77,7 +79,7 @@ def _certain(history: History, model: Model) -> Iterator[tuple[int, int]]:
     """The pairs every run has in this order."""
     yield from order.ppo(history, model)
     if not model.keeps_write_read:
-        yield from ((before, after) for before, after, _ in per_location(history))
+        yield from order.seen_successively(history)
     location, thread = history.location, history.thread
     for r in history.reads.tolist():
         w = int(history.source[r])

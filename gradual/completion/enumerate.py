@@ -1,18 +1,18 @@
 """Backtracking: order one open pair, draw every consequence, go on; take it back when it fails.
 
-Each failure is a cycle under some of the choices made. A choice that is not among them is not tried
-the other way round: the search jumps back to the last one that mattered.
+The pairs come from the greedy schedule: where it is stuck, a choice it made is turned round. Each failure is
+a cycle under some of the pairs assumed; one that is not among them is not tried the other way round: the
+search jumps back to the last one that mattered.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gradual.closure import Closure, Contradiction
-from gradual.completion.linear import total_order
 from gradual.deadline import Deadline
-from gradual.history import History
-from gradual.models import Model
+from gradual.proof import Contradiction
+from gradual.saturation import Mark, Saturation
+from gradual.schedule import Schedule
 from gradual.verdict import Cycle, Pair, Refutation, Witness
 
 Choices = frozenset[Pair]
@@ -22,42 +22,43 @@ Choices = frozenset[Pair]
 @dataclass(frozen=True)
 class _Choice:
     pair: Pair
-    mark: tuple[int, tuple[int, int, int]]
+    mark: Mark
     other_way: Choices | None = None
     """Why the pair cannot be ordered the other way, once that has been tried."""
 
 
-def complete(history: History, model: Model, deadline: Deadline) -> Witness | Cycle | Refutation:
-    try:
-        closure = Closure(history, model)
-    except Contradiction as contradiction:
-        return contradiction.cycle
-    return _Search(closure, deadline).run()
+def complete(saturation: Saturation, deadline: Deadline) -> Witness | Refutation:
+    return _Search(saturation, deadline).run()
 
 
 class _Search:
-    def __init__(self, closure: Closure, deadline: Deadline) -> None:
-        self.closure = closure
+    def __init__(self, saturation: Saturation, deadline: Deadline) -> None:
+        self.saturation = saturation
+        self.schedule = Schedule(saturation)
         self.deadline = deadline
         self.choices: list[_Choice] = []
         self.cases: list[Cycle] = []
         self.lemmas: list[tuple[Pair, ...]] = []
 
     def run(self) -> Witness | Refutation:
-        while (pair := next(self.closure.unordered(), None)) is not None:
+        while (witness := self.schedule.run()) is None:
             self.deadline.check()
-            failed = self._choose(_Choice(pair, self.closure.mark()))
+            failed = self._choose(_Choice(self._open_pair(), self.saturation.mark()))
             while failed is not None:
                 if not self.choices:
                     return Refutation(tuple(self.cases), (*self.lemmas, ()))
                 failed = self._retreat(failed)
-        return total_order(self.closure)
+        return witness
+
+    def _open_pair(self) -> Pair:
+        """A pair to order next: one that the schedule got wrong, or any that is open."""
+        return self.schedule.doubtful() or next(self.saturation.unordered())
 
     def _choose(self, choice: _Choice) -> Choices | None:
         """Make a choice. Returns the choices that cannot all hold, if that shows now."""
         self.choices.append(choice)
         try:
-            self.closure.assume(*choice.pair)
+            self.saturation.assume(*choice.pair)
         except Contradiction as contradiction:
             self.cases.append(contradiction.cycle)
             return frozenset(contradiction.cycle.assumed)
@@ -67,7 +68,8 @@ class _Search:
         """Take back the last choice, and try it the other way where that is still open."""
         self.deadline.check()
         choice = self.choices.pop()
-        self.closure.undo(choice.mark)
+        self.saturation.undo(choice.mark)
+        self.schedule.restart()
         if choice.pair not in failed:
             return failed
         a, b = choice.pair

@@ -1,68 +1,67 @@
-"""A SAT solver proposes an order for the open pairs; the closure says which of them cannot be together.
+"""A SAT solver proposes an order for the open pairs; saturation says which of them cannot be together.
 
 One variable per pair that saturation leaves open. Acyclicity is not encoded: every contradiction
-the closure finds in a proposal becomes a clause over the pairs its cycle assumed.
+saturation finds in a proposal becomes a clause over the pairs its cycle assumed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradual.closure import Closure, Contradiction
-from gradual.completion.linear import total_order
 from gradual.completion.solver import solve
 from gradual.deadline import Deadline
-from gradual.history import History
-from gradual.models import Model
+from gradual.proof import Contradiction
+from gradual.saturation import Saturation
+from gradual.schedule import Schedule
 from gradual.verdict import Cycle, Pair, Refutation, Witness
 
 
-def complete(history: History, model: Model, deadline: Deadline) -> Witness | Cycle | Refutation:
-    try:
-        closure = Closure(history, model)
-    except Contradiction as contradiction:
-        return contradiction.cycle
-    return _Search(closure, deadline).run()
+def complete(saturation: Saturation, deadline: Deadline) -> Witness | Refutation:
+    return _Search(saturation, deadline).run()
 
 
 class _Search:
-    def __init__(self, closure: Closure, deadline: Deadline) -> None:
-        self.closure = closure
+    def __init__(self, saturation: Saturation, deadline: Deadline) -> None:
+        self.saturation = saturation
         self.deadline = deadline
-        self.pairs = list(closure.unordered())
+        self.pairs = list(saturation.unordered())
         self.variable = {pair: number for number, pair in enumerate(self.pairs, 1)}
         self.cases: list[Cycle] = []
 
     def run(self) -> Witness | Refutation:
-        if not self.pairs:
-            return total_order(self.closure)
         from pysat.solvers import Solver
 
         with Solver(name="glucose4") as solver:
             solver.set_phases(list(self.variable.values()))  # the order of the trace is the likely one
             while solve(solver, self.deadline):
                 before = len(self.cases)
-                mark = self.closure.mark()
+                mark = self.saturation.mark()
                 self.cases += self._contradictions(solver.get_model())
                 if len(self.cases) == before:
-                    return total_order(self.closure)
-                self.closure.undo(mark)
+                    return self._witness()
+                self.saturation.undo(mark)
                 for case in self.cases[before:]:
                     solver.add_clause(self._clause(case))
         return Refutation(tuple(self.cases), tuple(self._lemmas()))
+
+    def _witness(self) -> Witness:
+        """With every pair ordered and no contradiction, any schedule goes through."""
+        witness = Schedule(self.saturation).run()
+        assert witness is not None, "a total store order that cannot be scheduled"
+        return witness
 
     def _contradictions(self, model: list[int]) -> Iterator[Cycle]:
         """Order the pairs as proposed, one after the other, leaving out those that close a cycle."""
         for literal in model:
             self.deadline.check()
             pair = self._pair(literal)
-            if self.closure.precedes(*pair):
+            if self.saturation.precedes(*pair):
                 continue
-            mark = self.closure.mark()
+            mark = self.saturation.mark()
             try:
-                self.closure.assume(*pair)
+                self.saturation.assume(*pair)
             except Contradiction as contradiction:
-                self.closure.undo(mark)
+                self.saturation.undo(mark)
                 yield contradiction.cycle
 
     def _pair(self, literal: int) -> Pair:

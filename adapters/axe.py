@@ -33,6 +33,12 @@ EXAMPLE = """\
 1: M[1] := 1
 1: M[0] == 0
 check
+# swap
+0: { M[0] == 0; M[0] := 1 }
+0: sync
+1: v0 == 1 @ 10:20
+final M[0] == 1
+check
 """
 
 # The grammar. A statement is a sequence of signs; the same sequences read it and say what it lacks.

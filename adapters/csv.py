@@ -12,14 +12,20 @@ from gradual.history import History, InputError, Options, value_text
 from ._rows import COLUMNS, Groups, Row, header, is_header, named_rows
 from ._text import decode, encode, lines, shown
 
-SUMMARY = "CSV with a header: thread, op, address, value; optionally read, time, size, history"
+SUMMARY = ("CSV with a header: thread, op, address, value; optionally read, time, size, history, the rows of a history "
+           "together")
 EXTENSIONS = ("csv", "tsv")
 EXAMPLE = """\
-thread,op,address,value
-0,W,x,1
-0,W,y,1
-1,R,y,1
-1,R,x,0
+history,thread,op,address,value,read
+MP,0,W,x,1,
+MP,0,F,,,
+MP,0,W,y,1,
+MP,1,R,y,1,
+MP,1,R,x,0,
+swap,,init,x,5,
+swap,0,RMW,x,6,5
+swap,1,R,x,6,
+swap,,final,x,6,
 """
 
 

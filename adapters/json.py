@@ -17,9 +17,13 @@ EXAMPLE = """\
 {"histories": [
  {"history": "MP", "operations": [
   {"thread": 0, "op": "W", "address": "x", "value": 1},
+  {"thread": 0, "op": "F"},
   {"thread": 0, "op": "W", "address": "y", "value": 1},
   {"thread": 1, "op": "R", "address": "y", "value": 1},
   {"thread": 1, "op": "R", "address": "x", "value": 0}
+ ]},
+ {"history": "swap", "initial": {"x": 5}, "final": {"x": 6}, "operations": [
+  {"thread": 0, "op": "RMW", "address": "x", "read": 5, "value": 6}
  ]}
 ]}
 """

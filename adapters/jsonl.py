@@ -17,6 +17,7 @@ EXAMPLE = """\
 {"thread": 0, "op": "R", "address": "y", "value": 0, "history": "SB"}
 {"thread": 1, "op": "W", "address": "y", "value": 1, "history": "SB"}
 {"thread": 1, "op": "R", "address": "x", "value": 0, "history": "SB"}
+{"history": "swap", "initial": 5, "operations": [{"thread": 0, "op": "RMW", "address": "x", "read": 5, "value": 6}]}
 """
 
 

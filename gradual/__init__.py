@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from gradual.verdict import Verdict
 
 __version__ = "0.1.0"
-__all__ = ["Builder", "History", "InputError", "Options", "Verdict", "check", "classify", "generate", "read", "write"]
+__all__ = [
+    "Builder", "History", "InputError", "Options", "Verdict", "check", "classify", "explain", "generate", "read",
+    "write",
+]
 
 
 def __getattr__(name: str) -> Any:
@@ -74,10 +77,20 @@ def _only(path: str | os.PathLike[str], format: str | None, options: Options | N
     return first
 
 
-def classify(history: History, *, timeout: float | None = None) -> dict[str, bool | None]:
+def explain(verdict: Verdict, history: History) -> str:
+    """The evidence of a violation in words, as `gradual check` prints it; empty for any other verdict."""
+    from gradual import words
+
+    return "\n".join(words.explain(verdict.evidence, history))
+
+
+def classify(history: History | str | os.PathLike[str], *, timeout: float | None = None) -> dict[str, bool | None]:
     """Which of CC, CCv, CM, CCM, SC, wCCM, TSO, PSO hold? None where the time limit came first."""
     from gradual import classification
+    from gradual.history import History
 
+    if not isinstance(history, History):
+        history = _only(history, None, None)
     return classification.classify(history, timeout=timeout)
 
 

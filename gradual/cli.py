@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import Enum
 from typing import Annotated, Any
 
@@ -58,16 +59,18 @@ def usage_error(message: str) -> typer.Exit:
 def _options(addresses: list[str] | None, initial: list[str] | None) -> Any:
     from gradual.history import Addresses, Options, location_key, parse_number, word
 
-    everywhere, at = 0, {}
-    try:
-        for text in initial or ():
-            address, equals, value = text.rpartition("=")
-            if equals:
-                at[location_key(address)] = word(parse_number(value))
-            else:
-                everywhere = word(parse_number(value))
-    except ValueError:
-        raise usage_error(f"--initial {text!r} is not VALUE or ADDRESS=VALUE") from None
+    everywhere = 0
+    at: dict[int | str, int] = {}
+    for text in initial or ():
+        address, equals, value = text.rpartition("=")
+        try:
+            number = word(parse_number(value))
+        except ValueError as error:
+            raise usage_error(f"--initial {text!r}: {error}; write VALUE or ADDRESS=VALUE") from None
+        if not equals:
+            everywhere = number
+        elif not address.strip() or at.setdefault(location_key(address), number) != number:
+            raise usage_error(f"--initial {text!r}: an address is needed, and one value for it")
     try:
         return Options(Addresses.parse(addresses or ()), everywhere, at)
     except ValueError as error:
@@ -79,6 +82,8 @@ def _read(files: list[str], format: str | None, options: Any) -> Iterator[Any]:
     from gradual import adapters
     from gradual import files as trace_files
 
+    if files.count("-") > 1:
+        raise usage_error("standard input can be read only once")
     if format is not None and format not in adapters.names():
         raise usage_error(f"no format called {format!r}; there are {', '.join(adapters.names())}")
     for file in files:
@@ -99,8 +104,8 @@ Exit status: 0 all consistent, 1 some violation, 2 usage or input error, 3 unkno
 @app.command(epilog=EXAMPLES_CHECK)
 def check(
     files: Files,
-    model: Annotated[list[ModelChoice] | None, typer.Option("--model", help="The memory model; repeatable. "
-                                                            "[default: sc]")] = None,
+    model: Annotated[list[ModelChoice] | None, typer.Option("--model", case_sensitive=False, help="The memory "
+                                                            "model; repeatable. [default: sc]")] = None,
     format: Format = None,
     addresses: Ranges = None,
     initial: Initial = None,
@@ -114,28 +119,43 @@ def check(
                                                 "consistent history to OUT, a JSON object per line.")] = None,
 ) -> None:
     """Check traces against memory models, with evidence."""
-    from contextlib import nullcontext
-
     from gradual.judge import Judge
     from gradual.progress import Progress
 
     judge = Judge(_models(model), engine.value, completion.value, timeout)
     options = _options(addresses, initial)
-    try:
-        sink = open(witness, "w", encoding="utf-8") if witness else nullcontext()  # noqa: SIM115 (entered below)
-    except OSError as error:
-        raise usage_error(f"--witness {witness}: {error.strerror}") from None
-    with sink as witnesses, Progress() as progress:
+    with _witnesses(witness, files) as keep, Progress() as progress:
         progress.start("reading")
         for item in _read(files, format, options):
             for record in judge.records(item, progress):
-                if witnesses is not None and record.witness:
-                    witnesses.write(json.dumps(record.witness) + "\n")
+                if record.witness is not None:
+                    keep(record.witness)
                 progress.clear()
                 typer.echo(json.dumps(record.json) if as_json else record.text)
             progress.done += 1
             progress.start("reading")
+    if not as_json and progress.done > 1:
+        typer.echo(judge.summary(), err=True)
     raise typer.Exit(judge.status)
+
+
+@contextmanager
+def _witnesses(out: str | None, files: list[str]) -> Iterator[Callable[[dict[str, Any]], object]]:
+    """Where witnesses are written to: never in the place of a trace."""
+    from gradual.files import appearing
+
+    if out is None:
+        yield lambda record: None
+        return
+    if out == "-":
+        raise usage_error("--witness needs a file; standard output is for the verdicts")
+    if any(os.path.realpath(out) == os.path.realpath(file) for file in files):
+        raise usage_error(f"--witness {out} would overwrite the trace of that name")
+    try:
+        with appearing(out) as stream:
+            yield lambda record: stream.write(json.dumps(record).encode() + b"\n")
+    except OSError as error:
+        raise usage_error(f"--witness {out}: {(error.strerror or str(error)).lower()}") from None
 
 
 def _models(chosen: list[ModelChoice] | None) -> list[str]:
@@ -148,7 +168,9 @@ def _models(chosen: list[ModelChoice] | None) -> list[str]:
 
 @app.command(epilog="""Example:
 
-  gradual classify traces/figures.axe""")
+  gradual classify traces/figures.csv
+
+Exit status: 0 when everything could be read, whatever holds; 2 otherwise.""")
 def classify(files: Files, format: Format = None, addresses: Ranges = None, initial: Initial = None,
              timeout: Timeout = None, as_json: Json = False) -> None:
     """Tell every criterion of each history: CC CCv CM CCM SC wCCM TSO PSO."""
@@ -194,7 +216,9 @@ def _stem(file: str) -> str:
 
   gradual generate --machine tso --operations 200 --seed 7 > trace.csv
 
-  gradual generate --machine broken --histories 100 --format jsonl | gradual check -""")
+  gradual generate --machine broken --histories 100 --format jsonl | gradual check -
+
+Broken machines fail now and then: with few operations, or many locations, most histories are still consistent.""")
 def generate(
     threads: Annotated[int, typer.Option(min=1, help="Threads of the client.")] = 4,
     operations: Annotated[int, typer.Option(min=0, help="Operations of all threads together.")] = 200,
@@ -239,6 +263,8 @@ def convert(
     initial: Initial = None,
 ) -> None:
     """Rewrite a trace in another format. Histories that cannot be read are reported and left out."""
+    from itertools import chain
+
     from gradual.history import InputError
 
     failed = []
@@ -251,7 +277,10 @@ def convert(
             else:
                 yield item
 
-    _write(good(), target, to)
+    histories = good()
+    first = next(histories, None)
+    if first is not None:  # a file for nothing would pass for an empty trace
+        _write(chain([first], histories), target, to)
     raise typer.Exit(2 if failed else 0)
 
 
@@ -301,12 +330,25 @@ def main() -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence()
         sys.exit(1)
+    except OSError as error:  # the output, as all input is read under guard: a full disk, a closed terminal
+        _silence()
+        sys.stderr.write(f"gradual: {(error.strerror or str(error)).lower()}\n")
+        sys.exit(2)
     except KeyboardInterrupt:
+        sys.stderr.write("gradual: interrupted\n")
         sys.exit(130)
+
+
+def _silence() -> None:
+    """Nobody takes the output any more: let the interpreter flush it into nothing."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import os
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -61,16 +62,29 @@ def _unzipped(stream: BinaryIO) -> tuple[bytes, BinaryIO]:
     return head, stream
 
 
+def _opened(file: str) -> BinaryIO:
+    if file != "-":
+        return open(file, "rb")
+    if sys.stdin is None or sys.stdin.closed:
+        raise InputError("standard input is closed", file)
+    return sys.stdin.buffer
+
+
 def read(path: str | os.PathLike[str], format: str | None, options: Options) -> Iterator[History | InputError]:
     """The histories of one file, as they come; what cannot be read, as an InputError in its place."""
     file = os.fspath(path)
+    empty = True
     try:
-        with sys.stdin.buffer if file == "-" else open(file, "rb") as raw:
+        with _opened(file) as raw:
             head, stream = _unzipped(raw)
             if not head:
-                raise InputError("this file is empty", file)
+                raise InputError("there is nothing in it", file)
             adapter = adapters.adapter(format or adapters.recognise(head, file))
-            yield from adapter.read(stream, file, options)
+            for item in adapter.read(stream, file, options):
+                empty = False
+                yield item
+            if empty:
+                raise InputError("there is no history in it", file)
     except InputError as error:
         yield error
     except IsADirectoryError:
@@ -86,16 +100,28 @@ def write(histories: Iterable[History], path: str | os.PathLike[str], format: st
     file = os.fspath(path)
     name = format or adapters.by_extension(file)
     if name is None:
-        raise ValueError(f"{file}: its ending names no format; choose one of {', '.join(adapters.names())}")
+        can = ", ".join(n for n in adapters.names() if hasattr(adapters.adapter(n), "write"))
+        raise ValueError(f"{file}: its name says no format; choose one of {can} with --to (or --format, to generate)")
     adapter = adapters.writer(name)
     if file == "-":
         adapter.write(histories, sys.stdout.buffer)
         sys.stdout.buffer.flush()
         return
+    with appearing(file) as stream:
+        adapter.write(histories, stream)
+
+
+@contextmanager
+def appearing(file: str) -> Iterator[BinaryIO]:
+    """A file to write that appears under its name only once it is whole. Devices and pipes are written as they are."""
+    if os.path.exists(file) and not os.path.isfile(file):
+        with open(file, "wb") as stream:
+            yield stream
+        return
     unfinished = f"{file}.part"
     try:
         with gzip.open(unfinished, "wb") if file.endswith(".gz") else open(unfinished, "wb") as stream:
-            adapter.write(histories, cast(BinaryIO, stream))
+            yield cast(BinaryIO, stream)
         os.replace(unfinished, file)
     finally:
         Path(unfinished).unlink(missing_ok=True)

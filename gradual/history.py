@@ -150,7 +150,9 @@ class History:
         """Where the operation stands: thread, line and tick, as far as the trace has them."""
         thread = self.threads[int(self.thread[operation])]
         parts = [f"thread {thread}" if thread.isdigit() else thread]
-        if self.line[operation] > 0:
+        if len(self) > 1 and self.line[0] == self.line[-1]:  # a whole history on one line
+            parts.append(f"operation {operation + 1}")
+        elif self.line[operation] > 0:
             parts.append(f"line {self.line[operation]}")
         if self.tick[operation] != NO_TICK:
             parts.append(f"tick {self.tick[operation]}")
@@ -260,10 +262,12 @@ class Builder:
 
     def initial(self, address: int | str | None, value: int, *, line: int = 0) -> None:
         """The value of a location before any write; of every location where `address` is None."""
+        value = self._word(value, line)
         if address is None:
-            self._initial_default = self._word(value, line)
-        elif (location := self._location(address, line)) != NO_LOCATION:
-            self._initial[location] = self._word(value, line)
+            self._initial_default = value
+        elif (location := self._location(address, line)) != NO_LOCATION and (
+                self._initial.setdefault(location, value) != value):
+            raise self.error(f"{self._location_names[location]} is given two initial values", line)
 
     def final(self, address: int | str, value: int, *, line: int = 0) -> None:
         """The value a location must be left with: a constraint on its last write."""

@@ -18,6 +18,7 @@ from gradual.proof import own_future
 from gradual.saturation import Saturation
 from gradual.schedule import Schedule
 from gradual.verdict import Evidence, Outcome, Overwritten, ThinAir, Verdict, Witness
+from gradual.words import in_a_line
 
 ENGINES = ("auto", "saturation", "datalog")
 LADDER_UP_TO = 500
@@ -40,7 +41,8 @@ def check(history: History, model: str | Model = "sc", *, engine: str = "auto", 
         verdict = decision.unknown("not decided within the memory there is")
     if verdict.evidence is not None:
         certificate.check(history, model.name, verdict.evidence)
-    return replace(verdict, seconds=time.perf_counter() - started)
+    return replace(verdict, message=verdict.message or in_a_line(verdict.evidence, history),
+                   seconds=time.perf_counter() - started)
 
 
 class _Decision:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from gradual.explain import in_a_line, pairs_tried
 from gradual.history import FENCE, NO_TICK, READ, RMW, WRITE, History, Kind
 from gradual.verdict import Cycle, Path, Refutation, Verdict, Witness
+from gradual.words import pairs_tried
 
 Record = dict[str, Any]
 
@@ -25,16 +25,15 @@ def record(verdict: Verdict, history: History) -> Record:
         "unordered_percent": round(verdict.unordered_percent, 4),
         "ordered_by": verdict.ordered_by,
         "seconds": round(verdict.seconds, 6),
-        "message": verdict.message or in_a_line(verdict, history),
+        "message": verdict.message,
     }
     evidence = verdict.evidence
     if isinstance(evidence, Witness):
         found["witness"] = _witness(evidence, history)
     elif verdict.verdict == "violation":
         found["cycle"] = _path(evidence.edges, history) if isinstance(evidence, Cycle) else []
-        if isinstance(evidence, Cycle):
-            found["steps"] = _steps(evidence, history)
-        elif isinstance(evidence, Refutation):
+        found["steps"] = _steps(evidence, history) if isinstance(evidence, Cycle) else []
+        if isinstance(evidence, Refutation):
             found["pairs_tried"] = [[operation(history, o) for o in pair] for pair in pairs_tried(evidence)]
     return found
 

@@ -60,7 +60,7 @@ def facts(history: History, model: Model) -> Facts:
 def run(program: str, given: Facts, deadline: Deadline) -> Relations:
     """Run `datalog/<program>.lp`. Raises TimeoutError when the deadline passes first."""
     deadline.check()
-    if deadline.seconds_left is None or len(given["op"]) <= IN_PROCESS:
+    if len(given["op"]) <= IN_PROCESS:
         return _run(program, given)
     return _run_apart(program, given, deadline)
 
@@ -84,7 +84,7 @@ def _run(program: str, given: Facts) -> Relations:
 
 
 def _run_apart(program: str, given: Facts, deadline: Deadline) -> Relations:
-    """The same in a process that can be stopped: grounding itself cannot be interrupted."""
+    """The same in a process that can be stopped, by the deadline or by Ctrl-C: grounding cannot be interrupted."""
     try:
         done = subprocess.run([sys.executable, "-m", __name__], input=pickle.dumps((program, given)),
                               capture_output=True, timeout=deadline.seconds_left, check=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradual.history import INITIAL, History, value_text
-from gradual.verdict import Cycle, Edge, Overwritten, Path, Refutation, Step, ThinAir, Verdict
+from gradual.verdict import Cycle, Edge, Evidence, Overwritten, Path, Refutation, Step, ThinAir, Verdict
 
 SHOWN = 12
 """Pairs of a search that are named one by one."""
@@ -19,13 +19,12 @@ def summary(verdict: Verdict, history: History) -> str:
     pairs = ""
     if verdict.write_pairs and verdict.ordered_by:
         pairs = f", {verdict.unordered_percent:.1f} % of write pairs left unordered by {verdict.ordered_by}"
-    reason = f": {verdict.message}" if verdict.message else ""
+    reason = f": {verdict.message}" if verdict.verdict == "unknown" else ""
     return f"{verdict.model} {verdict.verdict}{by} ({size}{pairs}, {verdict.seconds:.2f} s){reason}"
 
 
-def explain(verdict: Verdict, history: History) -> list[str]:
+def explain(evidence: Evidence | None, history: History) -> list[str]:
     """The evidence of a violation, line by line; nothing for any other verdict."""
-    evidence = verdict.evidence
     if isinstance(evidence, ThinAir):
         return [_thin_air(evidence, history)]
     if isinstance(evidence, Overwritten):
@@ -39,16 +38,17 @@ def explain(verdict: Verdict, history: History) -> list[str]:
     return []
 
 
-def in_a_line(verdict: Verdict, history: History) -> str:
-    """The evidence of a violation as one line, for tables and JSON."""
-    if isinstance(verdict.evidence, Cycle):
-        return _walk(verdict.evidence.edges, history)
-    return next(iter(explain(verdict, history)), "")
+def in_a_line(evidence: Evidence | None, history: History) -> str:
+    """The same as one line, for tables and JSON."""
+    if isinstance(evidence, Cycle):
+        return _walk(evidence.edges, history)
+    return next(iter(explain(evidence, history)), "")
 
 
 def _thin_air(evidence: ThinAir, history: History) -> str:
     if evidence.operation is not None:
-        return f"{history.describe(evidence.operation)}: nobody ever wrote this value there (a thin-air read)"
+        return (f"{history.describe(evidence.operation)}: nobody ever wrote this value there (a thin-air read; if the "
+                f"memory did not start at {value_text(history.initial[evidence.location])}, say so with --initial)")
     at = evidence.location
     return (f"{history.locations[at]} is left with {value_text(history.final_value[at])} (line "
             f"{history.final_line[at]}), a value nobody ever wrote there")
@@ -60,6 +60,9 @@ def _reason(edge: Edge, history: History) -> str:
     if edge.kind == "wr":
         return "reads that value"
     if edge.kind == "ww":
+        at = int(history.location[edge.end])
+        if history.final[at] == edge.end:
+            return f"is stored last: {history.locations[at]} is left with it (line {history.final_line[at]})"
         return "is stored later"
     if history.source[edge.start] == INITIAL:
         return "overwrites the initial value that was read"
@@ -95,8 +98,8 @@ def _path(step: Step, history: History) -> str:
 
 def _refutation(refutation: Refutation, history: History) -> Iterator[str]:
     pairs = pairs_tried(refutation)
-    yield (f"no single cycle tells: search ordered {len(pairs)} pairs of writes both ways and met a cycle in "
-           f"each of the {len(refutation.cases)} cases. The pairs:")
+    yield _search(refutation)
+    yield "the pairs:"
     for a, b in pairs[:SHOWN]:
         yield f"  {history.describe(a)}  and  {history.describe(b)}"
     if len(pairs) > SHOWN:
@@ -107,6 +110,12 @@ def _refutation(refutation: Refutation, history: History) -> Iterator[str]:
         yield f"for example, with {assumed}"
     yield from _cycle(shortest.edges, history)
     yield from _because(shortest, history)
+
+
+def _search(refutation: Refutation) -> str:
+    pairs = len(pairs_tried(refutation))
+    return (f"no single cycle tells: search ordered {pairs} pair{'' if pairs == 1 else 's'} of writes both ways and "
+            f"met a cycle in each of the {len(refutation.cases)} cases")
 
 
 def pairs_tried(refutation: Refutation) -> list[tuple[int, int]]:

@@ -13,18 +13,16 @@ import platform
 import statistics
 import time
 from collections.abc import Callable, Iterator
-from itertools import combinations
-
-from gradual.closure import Closure
 
 import gradual
 from gradual import rules
 from gradual.completion import completion
-from gradual.completion.direct import _before, _clauses
+from gradual.completion.direct import _before, _clauses, complete
 from gradual.deadline import Deadline
 from gradual.history import History
 from gradual.ladder import climb
 from gradual.models import SC, TSO, Model
+from gradual.saturation import Saturation
 
 THREADS, LOCATIONS = 4, 8
 PROGRAMS = (("cc", SC), ("ccv", SC), ("cm", SC), ("ccm", SC), ("wccm", TSO))
@@ -62,10 +60,18 @@ def ladder_times(sizes: list[int], repetitions: int) -> None:
 
 
 def route(name: str, history: History, model: Model) -> None:
-    """One way to a verdict, without the certificate: the ladder unless `direct`, then the completion."""
-    if name != "direct" and any(answer.failed for answer in climb(history, model, Deadline())):
-        return
-    completion(name)(history, model, Deadline())
+    """One way to a verdict, without the certificate: the ladder unless `direct`, then saturation and completion."""
+    if name == "direct":
+        complete(history, model, Deadline())
+    elif not any(answer.failed for answer in climb(history, model, Deadline())):
+        finish(name, history, model)
+
+
+def finish(name: str, history: History, model: Model) -> None:
+    """Saturate, then search (without the greedy schedule that usually spares it)."""
+    saturation = Saturation(history, model)
+    if saturation.run() is None:
+        completion(name)(saturation, Deadline())
 
 
 def route_times(kind: str, sizes: list[int], repetitions: int, direct_up_to: int) -> None:
@@ -87,12 +93,12 @@ def order_encoding(history: History, model: Model) -> None:
     """What `sat` could do instead: the order of all operations encoded, with what saturation knows as units."""
     from pysat.solvers import Solver
 
-    closure = Closure(history, model)
+    saturation = Saturation(history, model)
+    saturation.run()
     n = len(history)
     with Solver(name="glucose4") as solver:
-        for a, b in combinations(range(n), 2):
-            if closure.ordered(a, b):
-                solver.add_clause([_before(a, b, n) if closure.precedes(a, b) else _before(b, a, n)])
+        for a, b in saturation.pairs():
+            solver.add_clause([_before(a, b, n)])
         for clause in _clauses(history, model):
             solver.add_clause(clause)
         assert solver.solve()
@@ -103,7 +109,7 @@ def acyclicity_times(sizes: list[int], repetitions: int) -> None:
     print(f"{'operations':>10}{'lazy':>10}{'order':>10}{'order/lazy':>12}")
     for operations in sizes:
         made = histories("sc", operations, repetitions)
-        lazy = statistics.median(seconds(lambda h=h: completion("sat")(h, SC, Deadline())) for h in made)
+        lazy = statistics.median(seconds(lambda h=h: finish("sat", h, SC)) for h in made)
         order = statistics.median(seconds(lambda h=h: order_encoding(h, SC)) for h in made)
         print(f"{operations:>10}{lazy:>10.3f}{order:>10.3f}{order / lazy:>12.1f}", flush=True)
 

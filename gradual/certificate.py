@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -65,7 +65,7 @@ def replay(history: History, model: str, order: Sequence[int] | Column) -> None:
     loads = (kind == READ) | (kind == RMW) | (kind == FENCE)
     stores = (kind == WRITE) | (kind == RMW)
     memory = history.initial.copy()
-    bad = run_machine(
+    bad = _machine(len(history))(
         events, kind, location, history.thread, history.read, history.written, memory,
         _rank(history.thread, np.ones(len(history), dtype=bool)), _rank(history.thread, loads),
         _rank(history.thread, stores), _previous_store(history.thread, location, stores),
@@ -74,6 +74,19 @@ def replay(history: History, model: str, order: Sequence[int] | Column) -> None:
     require(bad < 0, f"the machine cannot do step {bad}: {history.describe(int(events[bad])) if bad >= 0 else ''}")
     demanded = history.final_line >= 0
     require(np.array_equal(memory[demanded], history.final_value[demanded]), "the memory is left with other values")
+
+
+COMPILED_FROM = 20_000
+"""Operations from which compiling the machine pays."""
+
+
+def _machine(operations: int) -> Callable[..., int]:
+    if operations < COMPILED_FROM:
+        return run_machine
+    from numba import njit
+
+    compiled: Callable[..., int] = njit(cache=True, nogil=True)(run_machine)
+    return compiled
 
 
 def run_machine(

@@ -342,7 +342,6 @@ def main() -> None:
         sys.stderr.write(f"gradual: {(error.strerror or str(error)).lower()}\n")
         sys.exit(2)
     except KeyboardInterrupt:
-        sys.stderr.write("gradual: interrupted\n")
         sys.exit(130)
 
 

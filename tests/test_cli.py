@@ -287,3 +287,89 @@ def test_a_reader_that_goes_away_is_no_drama(tmp_path: Path) -> None:
     command = f"{sys.executable} -m gradual.cli generate --histories 400 --operations 500 | head -1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
     assert done.stderr == ""
+
+
+def test_a_witness_never_replaces_a_trace(trace: Path) -> None:
+    before = trace.read_text()
+    done = gradual("check", trace, "--model", "tso", "--witness", trace)
+    assert done.returncode == 2
+    assert "overwrite" in done.stderr
+    assert trace.read_text() == before
+    assert gradual("check", trace, "--witness", "-").returncode == 2
+
+
+def test_outputs_that_cannot_be_written(trace: Path) -> None:
+    if not Path("/dev/full").is_char_device():
+        pytest.skip("there is no /dev/full")
+    for arguments in (f"check {trace} > /dev/full", f"check {trace} --model tso --witness /dev/full > /dev/null",
+                      "generate > /dev/full"):
+        done = subprocess.run(["bash", "-c", f"{sys.executable} -m gradual.cli {arguments}"], capture_output=True,
+                              text=True)
+        assert done.returncode == 2, arguments
+        assert done.stderr.startswith("gradual: "), done.stderr
+        assert len(done.stderr.splitlines()) == 1
+    assert Path("/dev/full").is_char_device()
+
+
+def test_standard_input_closed_or_named_twice(trace: Path) -> None:
+    closed = subprocess.run(["bash", "-c", f"{sys.executable} -m gradual.cli check - <&-"], capture_output=True,
+                            text=True)
+    assert closed.returncode == 2
+    assert "Traceback" not in closed.stderr
+    assert gradual("check", "-", "-", stdin=SB).returncode == 2
+
+
+def test_nothing_to_check_is_said(tmp_path: Path) -> None:
+    (tmp_path / "none.json").write_text('{"histories": []}')
+    assert gradual("check", tmp_path / "none.json").returncode == 2
+    (tmp_path / "header.csv").write_text("thread,op,address,value\n")
+    done = gradual("check", tmp_path / "header.csv")
+    assert done.returncode == 0
+    assert "0 operations" in done.stdout
+    assert gradual("convert", tmp_path / "none.json", tmp_path / "out.csv").returncode == 2
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_engines(trace: Path) -> None:
+    for engine, decided_by in (("auto", "CCM"), ("datalog", "CCM"), ("saturation", "saturation")):
+        row = records(gradual("check", trace, "--engine", engine, "--json"))[0]
+        assert (row["verdict"], row["decided_by"]) == ("violation", decided_by)
+
+
+def test_models_in_any_case(trace: Path) -> None:
+    assert [row["model"] for row in records(gradual("check", trace, "--model", "TSO", "--json"))] == ["TSO"]
+
+
+def test_final_values_are_named(tmp_path: Path) -> None:
+    done = gradual("check", TRACES / "litmus.axe")
+    assert "is left with it (line 29)" in done.stdout
+
+
+def test_two_initial_values(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("thread,op,address,value\n,init,x,5\n,init,x,6\n0,R,x,5\n")
+    done = gradual("check", file)
+    assert done.returncode == 2
+    assert "two initial values" in done.stdout
+    assert gradual("check", file, "--initial", "=5").returncode == 2
+
+
+def test_many_verdicts_are_counted() -> None:
+    done = gradual("check", FIGURES)
+    assert done.stderr.strip() == "gradual: 7 violation"
+
+
+def test_ctrl_c_works_while_the_ladder_is_climbed(tmp_path: Path) -> None:
+    import signal
+
+    made = gradual("generate", "--operations", "3000").stdout
+    (tmp_path / "t.csv").write_text(made)
+    command = [sys.executable, "-m", "gradual.cli", "check", str(tmp_path / "t.csv"), "--engine", "datalog"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(3)
+    process.send_signal(signal.SIGINT)
+    started = time.monotonic()
+    out, error = process.communicate(timeout=30)
+    assert time.monotonic() - started < 5
+    assert process.returncode == 130
+    assert "Traceback" not in out + error

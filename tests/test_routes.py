@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -86,3 +87,25 @@ def test_small_histories_are_fine(history: list[tuple[str, ...]]) -> None:
     for model in MODELS:
         _agree(built, model, True)
     assert all(gradual.classify(built).values())
+
+
+def test_the_python_interface(tmp_path: Path) -> None:
+    file = tmp_path / "sb.csv"
+    file.write_text("thread,op,address,value\n0,W,x,1\n0,R,y,0\n1,W,y,1\n1,R,x,0\n")
+    verdict = gradual.check(file, model="sc")
+    assert not verdict
+    assert "R x=0 (thread 1, line 5)" in verdict.message
+    (history,) = gradual.read(file)
+    assert isinstance(history, History)
+    assert "these cannot all come" in gradual.explain(verdict, history)
+    assert gradual.check(str(file), model="TSO")
+    assert gradual.explain(gradual.check(history, "tso"), history) == ""
+    assert gradual.classify(file)["TSO"]
+    gradual.write([history, history], tmp_path / "two.jsonl")
+    with pytest.raises(gradual.InputError, match="more than one history"):
+        gradual.check(tmp_path / "two.jsonl")
+    with pytest.raises(gradual.InputError):
+        gradual.check(tmp_path / "none.csv")
+    for wrong in ({"model": "arm"}, {"engine": "magic"}, {"completion": "magic"}):
+        with pytest.raises(ValueError, match="there are"):
+            gradual.check(history, **wrong)  # type: ignore[arg-type]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import repeat
+from functools import partial
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from gradual.history import History, InputError, Options
 
+from ._columns import Declined, Table, joined
 from ._rows import COLUMNS, Groups, Row, header, named_rows
 
 if TYPE_CHECKING:
@@ -22,6 +24,11 @@ string  string  string   int64  int64  int64  int32  string
 1       R       x        0                           SB
 """
 _ROWS = 1 << 16
+_TOGETHER = 1 << 20
+"""Rows that become histories at a time, unless one history has more."""
+
+Names = tuple[str | None, ...]
+"""The name of each of COLUMNS in a file."""
 
 Opened = tuple[list[str], "Iterable[pa.RecordBatch]"]
 """The column names of a file and its batches."""
@@ -40,18 +47,88 @@ def read(stream: BinaryIO, file: str, options: Options, opener: Callable[[Any], 
     except ValueError as error:
         yield InputError(str(error), file)
     else:
-        yield from Groups(file, options).histories(_rows(batches, columns, file))
+        yield from _histories(batches, columns, file, options)
 
 
 def _first_line(error: Exception) -> str:
     return str(error).split("\n", 1)[0]
 
 
-def _rows(batches: Iterable[pa.RecordBatch], columns: tuple[str | None, ...],
-          file: str) -> Iterator[Row | InputError]:
+def _histories(batches: Iterable[pa.RecordBatch], columns: Names, file: str,
+               options: Options) -> Iterator[History | InputError]:
+    """Histories by columns, some batches at a time; from where that does not work, by rows."""
+    groups = Groups(file, options)
+    held: list[pa.RecordBatch] = []
+    row, wanted = 0, _TOGETHER if columns[-1] else 1 << 62
+    rest = _Ended(batches)
+    while True:
+        while sum(batch.num_rows for batch in held) < wanted and (batch := next(rest, None)) is not None:
+            held.append(batch)
+        rows = sum(batch.num_rows for batch in held)
+        if not rows or rest.error is not None:
+            break
+        try:
+            table = Table(_cells_of(held, columns), rows, row + 1, file, options)
+        except Declined:
+            break
+        more = rows >= wanted
+        count = len(table.bounds) - 1 - more  # the last history may go on in the next batch
+        if count:
+            yield from table.histories(count, groups, partial(_some_rows, held, columns, file, row))
+            done = int(table.bounds[count])
+            held, row = _between(held, done, rows), row + done
+        if not more:
+            return
+        wanted = max(_TOGETHER, 2 * (rows - int(table.bounds[count])))
+    yield from groups.histories(_rows(chain(held, rest.again()), columns, file, row))
+
+
+class _Ended(Iterator["pa.RecordBatch"]):
+    """Batches up to the first that cannot be read; `again` ends with the error of that."""
+
+    def __init__(self, batches: Iterable[pa.RecordBatch]) -> None:
+        self._batches = iter(batches)
+        self.error: Exception | None = None
+
+    def __next__(self) -> pa.RecordBatch:
+        import pyarrow as pa
+
+        if self.error is None:
+            try:
+                return next(self._batches)
+            except (pa.ArrowException, OSError, ValueError) as error:
+                self.error = error
+        raise StopIteration
+
+    def again(self) -> Iterator[pa.RecordBatch]:
+        yield from self
+        if self.error is not None:
+            raise self.error
+
+
+def _cells_of(batches: list[pa.RecordBatch], columns: Names) -> list[pa.Array | None]:
+    return [None if name is None else joined([batch.column(name) for batch in batches]) for name in columns]
+
+
+def _between(batches: list[pa.RecordBatch], start: int, stop: int) -> list[pa.RecordBatch]:
+    """The batches with these rows only, counted from 0."""
+    found = []
+    for batch in batches:
+        if start < batch.num_rows and stop > 0:
+            found.append(batch.slice(max(0, start), stop - max(0, start)))
+        start, stop = start - batch.num_rows, stop - batch.num_rows
+    return found
+
+
+def _some_rows(batches: list[pa.RecordBatch], columns: Names, file: str, row: int, start: int,
+               stop: int) -> Iterator[Row | InputError]:
+    return _rows(_between(batches, start, stop), columns, file, row + start)
+
+
+def _rows(batches: Iterable[pa.RecordBatch], columns: Names, file: str, row: int = 0) -> Iterator[Row | InputError]:
+    """The rows of `batches`, before which there were `row` others."""
     import pyarrow as pa
 
-    row = 0
     try:
         for batch in batches:
             cells = [repeat(None) if name is None else _cells(batch.column(name)) for name in columns]

@@ -35,7 +35,7 @@ _SPELLINGS: dict[Kind | str, str] = {
     _INIT: _INIT,
     _FINAL: _FINAL,
 }
-_OPS = {spelling: op for op, spellings in _SPELLINGS.items() for spelling in spellings.split()}
+OPS = {spelling: op for op, spellings in _SPELLINGS.items() for spelling in spellings.split()}
 _OP_NAMES = ("R", "W", "RMW", "F")
 
 Cells = Sequence[object]
@@ -173,10 +173,10 @@ def tick(cell: object) -> int:
 
 def _op(cell: object) -> Kind | str:
     spelling = name(cell, "op").lower()
-    if spelling not in _OPS:
+    if spelling not in OPS:
         raise ValueError(f"op {described(cell)} is not one of R, W, RMW, F (or read, write, rmw, fence, ld, "
                          "st, load, store, swap, amo, cas, atomic, sync, mfence, barrier), init, final")
-    return _OPS[spelling]
+    return OPS[spelling]
 
 
 # Rows to histories
@@ -228,6 +228,13 @@ class Groups:
         """Of the history under way; None when that is spoilt."""
         self._unread: InputError | None = None
         """The row just before, if it could not be read."""
+
+    def begins(self, name: str) -> bool:
+        """Is this the first history of that name? It begins then, and whoever asks has its rows."""
+        if name in self._seen:
+            return False
+        self._seen.add(name)
+        return True
 
     def histories(self, rows: Iterable[Row | InputError]) -> Iterator[History | InputError]:
         """The histories of `rows`; an InputError among them is a row that could not be read."""

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import csv
+import io
+import os
+import zlib
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from operator import itemgetter
-from typing import BinaryIO
+from typing import BinaryIO, cast
+
+import numpy as np
 
 from gradual.history import History, InputError, Options, value_text
 
@@ -27,6 +33,8 @@ swap,0,RMW,x,6,5
 swap,1,R,x,6,
 swap,,final,x,6,
 """
+_SMALL, _LARGE = 200_000, 1 << 30
+"""The bytes of a file worth reading by columns: for less Arrow takes too long to load, more is too much to hold."""
 
 
 def recognise(head: bytes) -> bool:
@@ -34,7 +42,15 @@ def recognise(head: bytes) -> bool:
 
 
 def read(stream: BinaryIO, file: str, options: Options) -> Iterator[History | InputError]:
-    numbered = lines(stream)
+    source: Iterable[bytes] = stream
+    if os.path.isfile(file):  # nobody is still writing it
+        data, source = _ahead(stream)
+        if _SMALL <= len(data) <= _LARGE and isinstance(source, io.BytesIO):
+            by_columns = _by_columns(data, file, options)
+            if by_columns is not None:
+                yield from by_columns
+                return
+    numbered = lines(source)
     line, first = next(((number, text) for number, text in numbered if text.strip()), (1, ""))
     names = _cells(first)
     try:
@@ -42,10 +58,80 @@ def read(stream: BinaryIO, file: str, options: Options) -> Iterator[History | In
     except ValueError as error:
         yield InputError(str(error), file, line)
         return
+    yield from Groups(file, options).histories(_records(numbered, line, first, names, columns, file))
+
+
+def _records(numbered: Iterator[tuple[int, str]], line: int, first: str, names: list[str],
+             columns: tuple[str | None, ...], file: str) -> Iterator[Row | InputError]:
+    """The rows of the lines that follow `line`; `first` is the header."""
     places = [len(names) if column is None else names.index(column) for column in columns]
     feed = _Feed(numbered, line)
     reader = csv.reader(feed, delimiter=_delimiter(first), skipinitialspace=True, strict=True)
-    yield from Groups(file, options).histories(_rows(reader, feed, places, len(names), file))
+    return _rows(reader, feed, places, len(names), file)
+
+
+def _ahead(stream: BinaryIO) -> tuple[bytes, Iterable[bytes]]:
+    """What is in a file, up to a limit, and its lines as if nothing was read."""
+    pieces, size = [], 0
+    try:
+        while size <= _LARGE and (piece := cast(io.BufferedReader, stream).read1(1 << 16)):
+            pieces.append(piece)
+            size += len(piece)
+    except (EOFError, OSError, zlib.error) as error:
+        return b"", _broken(b"".join(pieces), error)
+    data = b"".join(pieces)
+    if size <= _LARGE:
+        return data, io.BytesIO(data)
+    return data, chain(io.BytesIO(data + stream.readline()), stream)
+
+
+def _broken(data: bytes, error: Exception) -> Iterator[bytes]:
+    """The whole lines before a damage."""
+    yield from io.BytesIO(data[: data.rfind(b"\n") + 1])
+    raise error
+
+
+def _by_columns(data: bytes, file: str, options: Options) -> Iterator[History | InputError] | None:
+    """The histories of a plain CSV file by columns; None where it is not plain enough for that."""
+    from pyarrow import ArrowException, BufferReader, string
+    from pyarrow import csv as arrow
+
+    from ._columns import Declined, Table, has_gaps, joined
+
+    returns = data.count(b"\r")
+    if b'"' in data or b"\0" in data or b"\n\n" in data or returns and (
+            returns != data.count(b"\r\n") or b"\n\r\n" in data):
+        return None
+    ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n"))
+    if not len(ends) or np.diff(ends).max(initial=int(ends[0])) >= csv.field_size_limit():
+        return None
+    first = decode(data[: ends[0] + 1])
+    names = _cells(first)
+    try:
+        columns = header(names)
+        places = [None if column is None else str(names.index(column)) for column in columns]
+        wanted = [place for place in places if place is not None]
+        table = arrow.read_csv(
+            BufferReader(data),
+            arrow.ReadOptions(skip_rows=1, column_names=[str(at) for at in range(len(names))]),
+            arrow.ParseOptions(delimiter=_delimiter(first), quote_char=False, ignore_empty_lines=False),
+            arrow.ConvertOptions(column_types=dict.fromkeys(wanted, string()), include_columns=wanted,
+                                 strings_can_be_null=True, null_values=[""]))
+        cells = [None if place is None else joined(table.column(place).chunks) for place in places]
+        rows = len(ends) - data.endswith(b"\n")
+        if not rows or table.num_rows != rows or has_gaps(cells[1]):
+            return None
+        found = Table(cells, rows, 2, file, options)
+    except (ValueError, ArrowException, Declined):
+        return None
+
+    def some(start: int, stop: int) -> Iterator[Row | InputError]:
+        upto = len(data) if stop == len(ends) else int(ends[stop]) + 1
+        numbered = enumerate(io.BytesIO(data[int(ends[start]) + 1 : upto]), start + 2)
+        return _records(((line, text.decode("utf-8", "surrogateescape")) for line, text in numbered), start + 1,
+                        first, names, columns, file)
+
+    return found.histories(len(found.bounds) - 1, Groups(file, options), some)
 
 
 def _delimiter(line: str) -> str:

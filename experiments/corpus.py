@@ -33,7 +33,7 @@ def main() -> None:
     for history, expected in expectations():
         cells = []
         for model in MODELS:
-            verdict = gradual.check(history, model)
+            verdict = gradual.check(history, model, engine="datalog")
             surprise = "" if verdict.verdict == expected[model] else f", expected {expected[model]}!"
             wrong += bool(surprise)
             cells.append(f"  {f'{verdict.verdict} ({verdict.decided_by}){surprise}':<24}")

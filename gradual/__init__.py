@@ -47,7 +47,7 @@ def check(history: History | str | os.PathLike[str], model: str | Model = "sc", 
 
     history     a History, or the path of a trace that holds exactly one
     model       "sc", "tso" or "pso"
-    engine      "datalog" climbs the ladder first, "saturation" does not; "auto" goes by the size
+    engine      "auto" and "saturation" are near-linear; "datalog" climbs the ladder first, and names the criterion
     completion  how to order what the ladder leaves open: "auto", "enumerate", "sat" or "direct"
     timeout     seconds after which the verdict is "unknown"
     format, options  as for `read`, when a path is given

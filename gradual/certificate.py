@@ -10,10 +10,11 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 
 import numpy as np
 
-from gradual.history import FENCE, INITIAL, READ, RMW, THIN_AIR, WRITE, Column, History
+from gradual.history import INITIAL, THIN_AIR, Column, History, Kind
 from gradual.verdict import (
     Cycle,
     Edge,
@@ -27,6 +28,8 @@ from gradual.verdict import (
     ThinAir,
     Witness,
 )
+
+READ, WRITE, RMW, FENCE = (int(kind) for kind in Kind)  # plain numbers compare faster
 
 
 class CertificateError(Exception):
@@ -61,28 +64,30 @@ def replay(history: History, model: str, order: Sequence[int] | Column) -> None:
     events = np.asarray(order, dtype=np.int64)
     require(len(events) == len(history) and np.array_equal(np.sort(events), np.arange(len(history))),
             "a witness must hold every operation once")
-    kind, location = history.kind, history.location
+    kind, location, thread = history.kind, history.location, history.thread
     loads = (kind == READ) | (kind == RMW) | (kind == FENCE)
     stores = (kind == WRITE) | (kind == RMW)
-    memory = history.initial.copy()
-    bad = _machine(len(history))(
-        events, kind, location, history.thread, history.read, history.written, memory,
-        _rank(history.thread, np.ones(len(history), dtype=bool)), _rank(history.thread, loads),
-        _rank(history.thread, stores), _previous_store(history.thread, location, stores),
-        np.zeros(len(history), dtype=np.bool_), np.zeros((3, len(history.threads)), dtype=np.int64),
-        {"SC": 0, "TSO": 1, "PSO": 2}[model])
+    columns = [events, kind, location, thread, history.read, history.written, history.initial.copy(),
+               _rank(thread, np.ones(len(history), dtype=bool)), _rank(thread, loads), _rank(thread, stores),
+               _previous_store(thread, location, stores), np.zeros(len(history), dtype=np.bool_),
+               *(np.zeros(len(history.threads), dtype=np.int64) for _ in range(3))]
+    machine: Callable[..., int] = run_machine
+    if len(history) >= COMPILED_FROM:
+        machine = _compiled_machine()
+    else:
+        columns = [column.tolist() for column in columns]  # which plain Python reads much faster
+    bad = machine(*columns, {"SC": 0, "TSO": 1, "PSO": 2}[model])
     require(bad < 0, f"the machine cannot do step {bad}: {history.describe(int(events[bad])) if bad >= 0 else ''}")
-    demanded = history.final_line >= 0
+    memory, demanded = np.asarray(columns[6], dtype=np.int64), history.final_line >= 0
     require(np.array_equal(memory[demanded], history.final_value[demanded]), "the memory is left with other values")
 
 
-COMPILED_FROM = 20_000
+COMPILED_FROM = 10_000
 """Operations from which compiling the machine pays."""
 
 
-def _machine(operations: int) -> Callable[..., int]:
-    if operations < COMPILED_FROM:
-        return run_machine
+@cache
+def _compiled_machine() -> Callable[..., int]:
     from numba import njit
 
     compiled: Callable[..., int] = njit(cache=True, nogil=True)(run_machine)
@@ -91,42 +96,43 @@ def _machine(operations: int) -> Callable[..., int]:
 
 def run_machine(
     events: Column, kind: Column, location: Column, thread: Column, read: Column, written: Column, memory: Column,
-    rank: Column, load_rank: Column, store_rank: Column, previous: Column, committed: Column, done: Column,
-    buffers: int,
+    rank: Column, load_rank: Column, store_rank: Column, previous: Column, committed: Column, ran: Column,
+    loaded: Column, stored: Column, buffers: int,
 ) -> int:
-    """The machine, on plain arrays. Returns the first step that is impossible, or -1.
+    """The machine, on plain columns. Returns the first step that is impossible, or -1.
 
     buffers: 0 none (SC), 1 a FIFO per thread (TSO), 2 a FIFO per thread and location (PSO).
     A thread issues a write into its buffer as soon as its earlier loads are done, so what a buffer
-    holds is known from the program: the earlier writes not yet committed. done[0..2] count, per
-    thread, the operations, loads and stores that have taken place.
+    holds is known from the program: the earlier writes not yet committed. `ran`, `loaded` and `stored`
+    count, per thread, the operations, loads and stores that have taken place.
     """
     for step in range(len(events)):
         e = events[step]
         k, x, t = kind[e], location[e], thread[e]
-        if buffers == 0 and done[0, t] != rank[e]:
+        if buffers == 0 and ran[t] != rank[e]:
             return step
         if k == WRITE:
-            if done[1, t] < load_rank[e]:
+            if loaded[t] < load_rank[e]:
                 return step
-        elif done[1, t] != load_rank[e]:
+        elif loaded[t] != load_rank[e]:
             return step
-        if k == FENCE and done[2, t] != store_rank[e]:
+        if k == FENCE and stored[t] != store_rank[e]:
             return step
         buffered = x >= 0 and previous[e] >= 0 and not committed[previous[e]]
-        if (k in (WRITE, RMW)) and (buffered or (buffers == 1 and done[2, t] != store_rank[e])):
-            return step
-        if k in (READ, RMW):
+        if k == WRITE or k == RMW:
+            if buffered or (buffers == 1 and stored[t] != store_rank[e]):
+                return step
+        if k == READ or k == RMW:
             value = written[previous[e]] if buffered else memory[x]
             if value != read[e]:
                 return step
-        if k in (WRITE, RMW):
+        if k == WRITE or k == RMW:
             memory[x] = written[e]
             committed[e] = True
-            done[2, t] += 1
+            stored[t] += 1
         if k != WRITE:
-            done[1, t] += 1
-        done[0, t] += 1
+            loaded[t] += 1
+        ran[t] += 1
     return -1
 
 

@@ -109,11 +109,13 @@ def check(
     format: Format = None,
     addresses: Ranges = None,
     initial: Initial = None,
-    engine: Annotated[EngineChoice, typer.Option(help="datalog climbs the ladder of criteria first, saturation does "
-                                                 "not; auto climbs it up to 500 operations.")] = EngineChoice.auto,
+    engine: Annotated[EngineChoice, typer.Option(help="saturation is near-linear; datalog climbs the ladder of "
+                                                 "criteria first, and names the one that fails.")] = EngineChoice.auto,
     completion: Annotated[CompletionChoice, typer.Option(help="How to order the writes that are left open; direct is "
                                                          "the plain SAT encoding.")] = CompletionChoice.auto,
     timeout: Timeout = None,
+    compare_orders: Annotated[bool, typer.Option("--compare-orders", help="Also tell how many write pairs CCv, CCM or "
+                                                 "wCCM, and saturation leave unordered, side by side.")] = False,
     as_json: Json = False,
     witness: Annotated[str | None, typer.Option("--witness", metavar="OUT", help="Write the run that explains each "
                                                 "consistent history to OUT, a JSON object per line.")] = None,
@@ -122,18 +124,15 @@ def check(
     from gradual.judge import Judge
     from gradual.progress import Progress
 
-    judge = Judge(_models(model), engine.value, completion.value, timeout)
+    judge = Judge(_models(model), engine.value, completion.value, timeout, compare_orders)
     options = _options(addresses, initial)
     with _witnesses(witness, files) as keep, Progress() as progress:
         progress.start("reading")
-        for item in _read(files, format, options):
-            for record in judge.records(item, progress):
-                if record.witness is not None:
-                    keep(record.witness)
-                progress.clear()
-                typer.echo(json.dumps(record.json) if as_json else record.text)
-            progress.done += 1
-            progress.start("reading")
+        for found in judge.judgements(_read(files, format, options), progress, live="-" in files):
+            if witness is not None and (run := found.witness) is not None:
+                keep(run)
+            progress.clear()
+            print(json.dumps(found.json) if as_json else found.text, flush="-" in files)
     if not as_json and progress.done > 1:
         typer.echo(judge.summary(), err=True)
     raise typer.Exit(judge.status)

@@ -1,34 +1,80 @@
-"""Checks what the adapters deliver, one history after the other, and keeps the exit status."""
+"""Checks what the adapters deliver, in its order, and keeps the exit status."""
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from gradual import pipeline, words
 from gradual import record as records
 from gradual.adapters import stem
 from gradual.history import History, InputError
+from gradual.models import MODELS
 from gradual.progress import Progress
 from gradual.verdict import Verdict, Witness
+
+Item = History | InputError
+
+MANY = 64
+"""Small histories from which it pays to decide them together, in compiled code."""
+AT_MOST = 1000
+PATIENCE = 0.5
+"""Seconds for which answers may be held back to decide more histories together."""
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """The answer for one history and one model, as text and as data."""
+    """The answer for one history and one model."""
 
-    text: str
-    json: records.Record
-    witness: records.Record | None = None
+    item: Item
+    verdict: Verdict
+    orders: dict[str, float] | None = None
+    """What each partial store order leaves open, in percent, when that was asked for."""
+
+    @property
+    def text(self) -> str:
+        if not isinstance(self.item, History) or self.verdict.verdict == "error":
+            return f"{self._title}: {self.verdict.model} error: {self.verdict.message}"
+        lines = words.explain(self.verdict.evidence, self.item)
+        if self.orders is not None:
+            left = ", ".join(f"{percent:.2f} % by {name}" for name, percent in self.orders.items())
+            lines.append(f"write pairs left unordered: {left or 'there are none to order'}")
+        title = f"{self._title}: {words.summary(self.verdict, self.item)}"
+        return "\n".join([title, *(f"    {line}" for line in lines)])
+
+    @property
+    def json(self) -> records.Record:
+        if not isinstance(self.item, History) or self.verdict.verdict == "error":
+            return records.error_record(self._name, self.item.file, self.verdict.model, self.verdict.message)
+        orders = {} if self.orders is None else {"orders": self.orders}
+        return records.record(self.verdict, self.item) | orders
+
+    @property
+    def witness(self) -> records.Record | None:
+        if isinstance(self.verdict.evidence, Witness) and isinstance(self.item, History):
+            return records.witness_record(self.verdict, self.verdict.evidence, self.item)
+        return None
+
+    @property
+    def _name(self) -> str:
+        return self.item.name if isinstance(self.item, History) else self.item.history or stem(self.item.file)
+
+    @property
+    def _title(self) -> str:
+        """The file, and the history in it where the file's name does not say."""
+        file, name = self.item.file, self._name
+        return file if name in ("", stem(file)) else f"{file} [{name}]"
 
 
 class Judge:
     """Judges histories against models. Nothing that happens to one history stops the next."""
 
     def __init__(self, models: list[str], engine: str = "auto", completion: str = "auto",
-                 timeout: float | None = None) -> None:
+                 timeout: float | None = None, compare_orders: bool = False) -> None:
         self.models = models
+        self.compare_orders = compare_orders
         self.engine = engine
         self.completion = completion
         self.timeout = timeout
@@ -44,37 +90,62 @@ class Judge:
         """How many verdicts of each kind there were."""
         return "gradual: " + ", ".join(f"{count} {verdict}" for verdict, count in sorted(self._seen.items()))
 
-    def records(self, item: History | InputError, progress: Progress) -> Iterator[Judgement]:
-        for model in self.models:
-            if isinstance(item, InputError):
-                yield self._error(item.history or stem(item.file), item.file, model, str(item))
-            else:
-                progress.start(f"{item.name} under {model}")
-                yield self._judge(item, model)
+    def judgements(self, items: Iterable[Item], progress: Progress, *, live: bool) -> Iterator[Judgement]:
+        """The answers, in the order of the items. From a `live` stream each is given as soon as its item is there."""
+        for chunk in ([item] for item in items) if live else _chunks(items):
+            early = self._early(chunk)
+            for place, item in enumerate(chunk):
+                for model in self.models:
+                    progress.start(f"{getattr(item, 'name', '')} under {model}")
+                    verdict = early.get((place, model)) or self._verdict(item, model)
+                    judgement = Judgement(item, verdict, self._orders(item, model))
+                    self._seen[judgement.verdict.verdict] += 1
+                    yield judgement
+                progress.done += 1
+            progress.start("reading")
 
-    def _judge(self, history: History, model: str) -> Judgement:
+    def _early(self, chunk: list[Item]) -> dict[tuple[int, str], Verdict]:
+        """The verdicts that are quickly found for many small histories together."""
+        from gradual import many
+
+        places = [p for p, item in enumerate(chunk) if isinstance(item, History) and len(item) <= pipeline.SMALL]
+        if len(places) < MANY or self.engine == "datalog" or self.completion != "auto":
+            return {}
+        found = {}
+        histories = [item for p in places if isinstance(item := chunk[p], History)]
+        for model in self.models:
+            for place, verdict in zip(places, many.decide(histories, MODELS[model]), strict=True):
+                if verdict is not None:
+                    found[place, model] = verdict
+        return found
+
+    def _orders(self, item: Item, model: str) -> dict[str, float] | None:
+        if not self.compare_orders or isinstance(item, InputError):
+            return None
+        from gradual.compare import unordered_percent
+
+        return unordered_percent(item, model, self.timeout)
+
+    def _verdict(self, item: Item, model: str) -> Verdict:
+        if isinstance(item, InputError):
+            return Verdict(model, "error", message=str(item))
         try:
-            verdict = pipeline.check(history, model, engine=self.engine, completion=self.completion,
-                                     timeout=self.timeout)
+            return pipeline.check(item, model, engine=self.engine, completion=self.completion, timeout=self.timeout)
         except Exception as error:  # a fault of ours must not cost the user the other histories
             fault = f"a fault in gradual, please report it with this trace: {type(error).__name__}: {error}"
-            return self._error(history.name, history.file, model, fault)
-        self._seen[verdict.verdict] += 1
-        return Judgement(_text(verdict, history), records.record(verdict, history),
-                         records.witness_record(verdict, verdict.evidence, history)
-                         if isinstance(verdict.evidence, Witness) else None)
-
-    def _error(self, name: str, file: str, model: str, message: str) -> Judgement:
-        self._seen["error"] += 1
-        return Judgement(f"{_title(file, name)}: {model} error: {message}",
-                         records.error_record(name, file, model, message))
+            return Verdict(model, "error", message=fault)
 
 
-def _text(verdict: Verdict, history: History) -> str:
-    return "\n".join([f"{_title(history.file, history.name)}: {words.summary(verdict, history)}",
-                      *(f"    {line}" for line in words.explain(verdict.evidence, history))])
-
-
-def _title(file: str, name: str) -> str:
-    """The file, and the history in it where the file's name does not say."""
-    return file if name in ("", stem(file)) else f"{file} [{name}]"
+def _chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
+    """Items in groups, none of which keeps the user waiting."""
+    chunk: list[Item] = []
+    since = time.monotonic()
+    for item in items:
+        chunk.append(item)
+        large = isinstance(item, History) and len(item) > pipeline.SMALL
+        if large or len(chunk) == AT_MOST or time.monotonic() - since > PATIENCE:
+            yield chunk
+            chunk = []
+            since = time.monotonic()
+    if chunk:
+        yield chunk

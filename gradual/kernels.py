@@ -878,3 +878,46 @@ def _sink(heap: Any, size: int, rank: Any) -> int:
         i = child
     heap[i] = e
     return size
+
+
+# --- many small histories
+
+
+@kernel
+def decide_many(model: int, starts: Any, threads: Any, locations: Any, op: Any, final: Any, finals: Any, row: Any,
+                edge: Any, members: Any, slots: Any, readers: Any, event: Any, order: Any, queue: Any, scratch: Any,
+                trail: Any, count: Any, rank: Any, place: Any, waiting: Any, unread: Any, current: Any, first: Any,
+                heap: Any, done: Any, run: Any, ordered: Any, scheduled: Any) -> None:
+    """Saturate and schedule histories one after the other, in tables that are large enough for any of them.
+
+    History h has the operations from starts[h] to starts[h + 1] and its final values from finals[h] on.
+    scheduled[h] says whether its run was found at once; where not, somebody else must look.
+    Only ever compiled: the histories are views of the tables.
+    """
+    for h in range(len(starts) - 1):
+        low, high = starts[h], starts[h + 1]
+        n, t = high - low, threads[h]
+        chains = 2 * t if model == TSO else t
+        z = (model, n, t, locations[h], chains, chains + t * (2 if model == PSO else 1))
+        mine, my_run = op[low * FIELDS:high * FIELDS], run[low:high]
+        for e in range(n):
+            for c in range(z[WIDTH]):
+                row[e, c] = 0 if chains <= c < chains + t else NONE
+        scheduled[h] = 0
+        ordered[h] = 0
+        if prepare(z, mine, edge, members, slots, readers, event, order, scratch, final[finals[h]:], count) != DONE:
+            continue
+        if saturate(z, mine, row, edge, members, slots, readers, event, order, queue, trail, count) != DONE:
+            continue
+        for i in range(n):
+            rank[order[i]] = i
+        if model == PSO:
+            arrange(z, mine, edge, order, scratch, count)
+            touch(z, mine)
+            saturate(z, mine, row, edge, members, slots, readers, event, order, queue, trail, count)
+        ordered[h] = ordered_pairs(z, mine, row)
+        start_schedule(z, mine, place, waiting, unread, current, done)
+        ran = schedule(z, mine, edge, count, rank, my_run, place, waiting, unread, current, first, heap, done)
+        scheduled[h] = ran == n
+        for i in range(n):
+            my_run[i] += low

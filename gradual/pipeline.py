@@ -21,8 +21,9 @@ from gradual.verdict import Evidence, Outcome, Overwritten, ThinAir, Verdict, Wi
 from gradual.words import in_a_line
 
 ENGINES = ("auto", "saturation", "datalog")
-LADDER_UP_TO = 500
-"""Operations up to which "auto" climbs the ladder first: it names the criterion, but is quadratic."""
+"""auto is saturation; datalog climbs the ladder first: it names the criterion, but is quadratic."""
+SMALL = 500
+"""Operations up to which a history counts as small, and may be decided together with others."""
 
 
 def check(history: History, model: str | Model = "sc", *, engine: str = "auto", completion: str = "auto",
@@ -66,12 +67,13 @@ class _Decision:
             return self._verdict(DIRECT, direct.complete(self.history, self.model, self.deadline))
         finish = completion_named(complete)
         top = None
-        if engine == "datalog" or (engine == "auto" and len(self.history) <= LADDER_UP_TO):
+        if engine == "datalog":
             for answer in climb(self.history, self.model, self.deadline):
                 self._note(answer)
                 if answer.failed:
                     return self._verdict(answer.failed[0], proof(self.history, self.model))
                 top = answer.rung.criteria[-1]
+        self.deadline.check()
         saturation = Saturation(self.history, self.model)
         cycle = saturation.run()
         if top is None:  # otherwise the ladder's order is the one asked about

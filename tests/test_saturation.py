@@ -199,3 +199,21 @@ def test_a_long_search_ends_at_the_deadline() -> None:
     assert saturation is not None
     with pytest.raises(TimeoutError):
         completion("enumerate")(saturation, Deadline(0))
+
+
+@EVERY_MODEL
+def test_many_together_as_one_by_one(model: Model) -> None:
+    from gradual.many import decide
+
+    rng = Random(31)
+    drawn = [random_history(rng, min_operations=0, max_operations=15, max_threads=4) for _ in range(400)]
+    made = [gradual.generate("tso", threads=3, operations=17, locations=3, seed=seed) for seed in range(100)]
+    for history, together in zip(drawn + made, decide(drawn + made, model), strict=True):
+        alone = check(history, model)
+        if together is None:
+            assert alone.decided_by != "greedy"
+        else:
+            assert (together.verdict, together.decided_by) == (alone.verdict, alone.decided_by)
+            assert together.unordered_pairs == alone.unordered_pairs
+            assert list(together.evidence.order) == list(alone.evidence.order)  # type: ignore[union-attr]
+    assert decide([], model) == []

@@ -23,7 +23,9 @@ pytest: $(VENV)/installed-test
 	$(BIN)/pytest -n auto
 
 bench: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
 	$(BIN)/python experiments/ladder.py
+	$(BIN)/python experiments/bench.py
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

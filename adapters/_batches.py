@@ -143,6 +143,7 @@ def _cells(column: pa.Array) -> list[object]:
     """A column's cells; text that a writer did not mark as text is bytes."""
     import pyarrow as pa
 
+    column.validate(full=True)
     if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
         column = column.cast(pa.large_string())
     cells: list[object] = column.to_pylist()

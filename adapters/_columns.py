@@ -1,7 +1,7 @@
 """The common table by columns: they become histories without a Python object per operation.
 
-A history that has anything unusual in it (an initial or final value, a cell that is missing or cannot be
-read, a name that came before) goes through its rows instead: `_rows` knows what that means and the words
+A history that has anything unusual in it (a cell that is missing or cannot be read, accesses that overlap,
+a name that came before) goes through its rows instead: `_rows` knows what that means and the words
 for it. `Declined` sends the whole table there.
 """
 
@@ -18,7 +18,6 @@ from gradual.history import (
     AMBIGUOUS,
     FENCE,
     NO_LOCATION,
-    NO_SOURCE,
     NO_TICK,
     READ,
     RMW,
@@ -45,8 +44,9 @@ Cells = Sequence["pa.Array | None"]
 Rows = Callable[[int, int], Iterator[Row | InputError]]
 """Rows of the table, from one (counted from 0) up to another, as the row path wants them."""
 
-_ODD = -1
-"""As a kind: what only the row path understands."""
+_ODD, _INIT, _FINAL = -1, 4, 5
+"""Kinds of rows besides those of operations; odd is what only the row path understands."""
+_STATEMENTS = {"init": _INIT, "final": _FINAL, "": _ODD}
 _LONG = 1 << 30
 """Bytes of text in one array: beyond twice that, an array needs wide offsets."""
 
@@ -129,8 +129,9 @@ def has_gaps(array: pa.Array | None) -> bool:
 
 def _kinds(array: pa.Array | None, rows: int) -> Column:
     codes, names = _names(array, rows)
-    kinds = [OPS.get(name.lower()) for name in names]
-    return np.array([*(kind if isinstance(kind, Kind) else _ODD for kind in kinds), _ODD], dtype=np.int8)[codes]
+    kinds = [OPS.get(name.lower(), "") for name in names]
+    return np.array([*(int(kind) if isinstance(kind, Kind) else _STATEMENTS[kind] for kind in kinds), _ODD],
+                    dtype=np.int8)[codes]
 
 
 @dataclass
@@ -229,51 +230,54 @@ class _Operations:
                  for text in self._spellings]
         key = np.array([*known, -1])[spelled]
         values, reads, times, sizes = (_numbers(column, rows) for column in (value, read, time, width))
-        accesses, rmws = kind != FENCE, kind == RMW
-        odd = (kind == _ODD) | (thread < 0) | ~times.within(63)
-        odd |= accesses & ((spelled < 0) | ~values.given | ~sizes.within(31)) | (rmws & ~reads.given)
+        located, operates, rmws = kind != FENCE, kind <= FENCE, kind == RMW
+        accesses = located & operates
+        odd = (kind == _ODD) | (located & ((spelled < 0) | ~values.given)) | (rmws & ~reads.given)
+        odd |= (operates & ((thread < 0) | ~times.within(63))) | (accesses & ~sizes.within(31))
         size = np.where(accesses & sizes.given, sizes.value, 0)
         run = np.repeat(np.arange(runs), np.diff(bounds))
         kept = ~odd
         if options.addresses:
-            kept &= self._selected(key, accesses, run, odd, options)
+            kept &= self._selected(key, located, run, odd, options)
         self.odd: Column = np.bincount(run[odd], minlength=runs) > 0
         """Which histories have to be read row by row."""
         if size.any():
             self._refuse_overlaps(run, key, size, kept)
+        for statement in (_INIT, _FINAL):
+            at = np.flatnonzero(kept & (kind == statement))
+            numbers, first, _ = _numbered(run[at], key[at], runs)
+            two = values.value[at] != values.value[at[first[numbers]]]  # values for one location
+            self.odd[run[at[two]]] = True
         kept &= ~self.odd[run]
 
         def only(column: Column) -> Column:
             return column if everything else column[kept]
 
         everything = bool(kept.all())
-        self._run, self._kind = only(run), only(kind)
+        self._run, self._kind, self._value = only(run), only(kind), only(values.value)
         self._read = only(np.where(kind == READ, values.value, np.where(rmws, reads.value, 0)))
         self._written = only(np.where((kind == WRITE) | rmws, values.value, 0))
         self._tick = only(np.where(times.given, times.value, NO_TICK))
         self._line = only(np.arange(line, line + rows))
         self._size = only(size).astype(np.int32)
         self._thread, self._spelled, self._key = only(thread), only(spelled), only(key)
-        self._initial = np.full(len(self._keys), word(options.initial), dtype=np.int64)
-        for address, start in options.initial_at.items():
-            if address in self._keys:
-                self._initial[self._keys[address]] = word(start)
+        self._options = options
 
-    def _selected(self, key: Column, accesses: Column, run: Column, odd: Column, options: Options) -> Column:
+    def _selected(self, key: Column, located: Column, run: Column, odd: Column, options: Options) -> Column:
         """Where --addresses keeps the row. What it cannot select, or leaves empty, becomes odd."""
         named = np.array([*(isinstance(address, str) for address in self._keys), False])
         inside = np.array([*(isinstance(address, int) and address in options.addresses for address in self._keys),
                            False])[key]
-        odd |= accesses & named[key]
-        left_out = accesses & ~inside
-        touched = np.bincount(run[accesses & inside], minlength=int(run[-1]) + 1)
+        odd |= located & named[key]
+        left_out = located & ~inside
+        touched = np.bincount(run[located & inside], minlength=int(run[-1]) + 1)
         odd |= left_out & (touched[run] == 0)
         return ~left_out
 
     def _refuse_overlaps(self, run: Column, key: Column, size: Column, kept: Column) -> None:
         """Where accesses of a history share some bytes and not all, it becomes odd."""
-        named = np.array([isinstance(address, str) for address in self._keys])
-        small = np.array([isinstance(address, int) and 0 <= address < _HIGH for address in self._keys])
+        named = np.array([isinstance(address, str) for address in self._keys], dtype=bool)
+        small = np.array([isinstance(address, int) and 0 <= address < _HIGH for address in self._keys], dtype=bool)
         start = np.array([address if fits else 0 for address, fits in zip(self._keys, small, strict=True)],
                          dtype=np.uint64)
         rows = np.flatnonzero(kept & (size > 0))
@@ -288,45 +292,63 @@ class _Operations:
 
     def histories(self, names: Sequence[str], file: str) -> Iterator[History | InputError]:
         """The histories that are not odd."""
-        if not len(self._kind):
-            return
         runs = len(self.odd)
-        numbers, first, bounds = _numbered(self._run, self._thread, runs)
-        thread, people = (numbers - bounds[self._run]).astype(np.int32), bounds.tolist()
-        threads = [self._threads[code] for code in self._thread[first].tolist()]
         at = np.flatnonzero(self._kind != FENCE)
         numbers, first, bounds = _numbered(self._run[at], self._key[at], runs)
-        location, places = np.full(len(self._kind), NO_LOCATION, dtype=np.int32), bounds.tolist()
-        location[at] = numbers - bounds[self._run[at]]
+        of, places = self._run[at[first]], bounds.tolist()
+        everywhere = np.full(len(self._kind), NO_LOCATION, dtype=np.int64)
+        everywhere[at] = numbers
         locations = [self._spellings[code] for code in self._spelled[at[first]].tolist()]
-        initial = self._initial[self._key[at[first]]]
-        zeros, unsaid = np.zeros(len(initial), dtype=np.int64), np.full(len(initial), -1, dtype=np.int64)
-        starts = np.searchsorted(self._run, np.arange(runs + 1))
-        rows = starts.tolist()
-        if (~self.odd).sum() == 1:
-            source = None
-        else:  # all at once: when histories are small, calls are what costs
-            everywhere = np.full(len(self._kind), NO_LOCATION, dtype=np.int64)
-            everywhere[at] = numbers
-            source, _ = _reads_from(self._kind, everywhere, self._read, self._written, initial, zeros, zeros > 0)
-            clear = np.bincount(self._run[source == AMBIGUOUS], minlength=runs) == 0
-            source = np.where(source >= 0, source - starts[self._run], source).astype(np.int32)
-        no_end = np.full(len(initial), NO_SOURCE, dtype=np.int32)
-        sized = np.bincount(self._run[self._size > 0], minlength=runs) > 0
-        for run in np.flatnonzero(~self.odd).tolist():
-            own = slice(rows[run], rows[run + 1])
-            of = slice(places[run], places[run + 1])
-            columns = (
-                names[run], file, tuple(threads[people[run]:people[run + 1]]), tuple(locations[of]), thread[own],
-                self._kind[own], location[own], self._read[own], self._written[own])
-            ends = zeros[of], unsaid[of], self._size[own] if sized[run] else None
-            if source is not None and clear[run]:
-                yield History(*columns, source[own], self._line[own], self._tick[own], initial[of], no_end[of], *ends)
+        initial = self._starts(everywhere, self._key[at[first]])
+        final_value, final_line = np.zeros(len(of), dtype=np.int64), np.full(len(of), -1, dtype=np.int64)
+        ends = np.flatnonzero(self._kind == _FINAL)[::-1]  # the first of several comes last, and stays
+        final_value[everywhere[ends]], final_line[everywhere[ends]] = self._value[ends], self._line[ends]
+
+        operates = self._kind <= FENCE
+
+        def only(column: Column) -> Column:
+            return column if everything else column[operates]
+
+        everything = bool(operates.all())
+        run, kind, read, written = only(self._run), only(self._kind), only(self._read), only(self._written)
+        line, tick, size, codes, everywhere = map(only, (self._line, self._tick, self._size, self._thread, everywhere))
+        location = np.where(kind == FENCE, NO_LOCATION, everywhere - bounds[run]).astype(np.int32)
+        numbers, first, bounds = _numbered(run, codes, runs)
+        thread, people = (numbers - bounds[run]).astype(np.int32), bounds.tolist()
+        threads = [self._threads[code] for code in codes[first].tolist()]
+        sized = np.bincount(run[size > 0], minlength=runs) > 0
+        begin = np.searchsorted(run, np.arange(runs + 1))
+        rows = begin.tolist()
+        clear = np.zeros(runs, dtype=bool)
+        if (~self.odd).sum() > 1:  # all at once: when histories are small, calls are what costs
+            source, final = _reads_from(kind, everywhere, read, written, initial, final_value, final_line >= 0)
+            clear = (np.bincount(run[source == AMBIGUOUS], minlength=runs)
+                     + np.bincount(of[final == AMBIGUOUS], minlength=runs)) == 0
+            source = np.where(source >= 0, source - begin[run], source).astype(np.int32)
+            final = np.where(final >= 0, final - begin[of], final).astype(np.int32)
+        for one in np.flatnonzero(~self.odd).tolist():
+            own, its = slice(rows[one], rows[one + 1]), slice(places[one], places[one + 1])
+            what = (names[one], file, tuple(threads[people[one]:people[one + 1]]), tuple(locations[its]), thread[own],
+                    kind[own], location[own], read[own], written[own])
+            when = line[own], tick[own], initial[its]
+            end = final_value[its], final_line[its], size[own] if sized[one] else None
+            if clear[one]:
+                yield History(*what, source[own], *when, final[its], *end)
                 continue
             try:
-                yield history_from_columns(*columns, self._line[own], self._tick[own], initial[of], *ends)
+                yield history_from_columns(*what, *when, *end)
             except InputError as error:
                 yield error
+
+    def _starts(self, everywhere: Column, key: Column) -> Column:
+        """What every location starts with; `key` has the key of each."""
+        initial = np.full(len(key), word(self._options.initial), dtype=np.int64)
+        given = np.flatnonzero(self._kind == _INIT)
+        initial[everywhere[given]] = self._value[given]
+        for address, value in self._options.initial_at.items():
+            if address in self._keys:
+                initial[key == self._keys[address]] = word(value)
+        return initial
 
 
 def _dense(codes: Column) -> Column:

@@ -13,7 +13,7 @@ from typing import BinaryIO, cast
 
 import numpy as np
 
-from gradual.history import History, InputError, Options, value_text
+from gradual.history import Column, History, InputError, Options, value_text
 
 from ._rows import COLUMNS, Groups, Row, header, is_header, named_rows
 from ._text import decode, encode, lines, shown
@@ -91,6 +91,22 @@ def _broken(data: bytes, error: Exception) -> Iterator[bytes]:
     raise error
 
 
+def _is_plain(data: bytes, characters: Column, ends: Column, delimiter: str) -> bool:
+    """Does every reader of CSV find the same cells in this, and a record per line? Quotes must enclose whole cells."""
+    returns = data.count(b"\r")
+    if b"\0" in data or b"\n\n" in data or b"\n\r\n" in data or returns != data.count(b"\r\n"):
+        return False
+    if data.find(b'"', ends[0]) < 0:
+        return True
+    quotes = np.flatnonzero(characters == ord('"'))
+    quotes = quotes[quotes > ends[0]]
+    opening, closing = quotes[::2], quotes[1::2]
+    around = np.isin(np.arange(256), [*delimiter.encode(), *b"\r\n"])
+    return (len(opening) == len(closing) and closing[-1] + 1 < len(data)
+            and bool((around[characters[opening - 1]] & around[characters[closing + 1]]).all())
+            and bool((np.searchsorted(ends, opening) == np.searchsorted(ends, closing)).all()))
+
+
 def _by_columns(data: bytes, file: str, options: Options) -> Iterator[History | InputError] | None:
     """The histories of a plain CSV file by columns; None where it is not plain enough for that."""
     from pyarrow import ArrowException, BufferReader, string
@@ -98,15 +114,14 @@ def _by_columns(data: bytes, file: str, options: Options) -> Iterator[History | 
 
     from ._columns import Declined, Table, has_gaps, joined
 
-    returns = data.count(b"\r")
-    if b'"' in data or b"\0" in data or b"\n\n" in data or returns and (
-            returns != data.count(b"\r\n") or b"\n\r\n" in data):
-        return None
-    ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n"))
+    characters = np.frombuffer(data, dtype=np.uint8)
+    ends = np.flatnonzero(characters == ord("\n"))
     if not len(ends) or np.diff(ends).max(initial=int(ends[0])) >= csv.field_size_limit():
         return None
     first = decode(data[: ends[0] + 1])
     names = _cells(first)
+    if not _is_plain(data, characters, ends, _delimiter(first)):
+        return None
     try:
         columns = header(names)
         places = [None if column is None else str(names.index(column)) for column in columns]
@@ -114,7 +129,7 @@ def _by_columns(data: bytes, file: str, options: Options) -> Iterator[History | 
         table = arrow.read_csv(
             BufferReader(data),
             arrow.ReadOptions(skip_rows=1, column_names=[str(at) for at in range(len(names))]),
-            arrow.ParseOptions(delimiter=_delimiter(first), quote_char=False, ignore_empty_lines=False),
+            arrow.ParseOptions(delimiter=_delimiter(first), ignore_empty_lines=False),
             arrow.ConvertOptions(column_types=dict.fromkeys(wanted, string()), include_columns=wanted,
                                  strings_can_be_null=True, null_values=[""]))
         cells = [None if place is None else joined(table.column(place).chunks) for place in places]

@@ -58,6 +58,8 @@ QUICK_SHAPES = ((4, 16), (8, 256))
 CASES = (("sc", "SC"), ("tso", "SC"), ("tso", "TSO"), ("broken", "SC"))
 """The machine that ran, and the model its trace is checked against."""
 FIT_FROM = 10_000
+LOADED_REPETITIONS = 3
+"""At least: without a process around it a check is cheap to repeat, and noise shows in short times."""
 BETWEEN = (30_000, 300_000)
 """Sizes measured with everything loaded only: cheap points for the fit."""
 COMPILED_FROM = max(getattr(module, "COMPILED_FROM", 0) for module in (certificate, saturation))
@@ -295,10 +297,10 @@ def warm_up(traces: Traces) -> None:
     for machine, model in CASES:
         trace = Trace(machine, 20_000, 4, 16)
         tell(f"warming up: {machine} {model}")
-        run_check(traces.file(trace, "parquet"), model)
         gradual.check(traces.history(trace), model, engine="saturation")
     for model in ("SC", "TSO"):
         warm_up_search(traces.history(Trace(model.lower(), 4_000, 4, 16)), model_named(model))
+    run_check(traces.file(Trace("tso", 20_000, 4, 16), "parquet"), "TSO")
 
 
 def warm_up_search(history: History, model: Model) -> None:
@@ -315,8 +317,8 @@ def warm_up_search(history: History, model: Model) -> None:
 def measure_sizes(journal: Journal, traces: Traces, plan: Plan) -> None:
     for trace, models in large(plan, plan.loaded_sizes):
         for model in models:
-            for repetition in range(1, plan.repetitions + 1):
-                if trace.operations in plan.sizes:
+            for repetition in range(1, max(plan.repetitions, LOADED_REPETITIONS) + 1):
+                if trace.operations in plan.sizes and repetition <= plan.repetitions:
                     journal.measure(sample_of("sizes", "process", trace, model, repetition),
                                     lambda t=trace, m=model: run_check(traces.file(t, "parquet"), m))
                 journal.measure(sample_of("sizes", "loaded", trace, model, repetition),
@@ -345,8 +347,11 @@ def seconds_to_read(traces: Traces, trace: Trace, engine: Any) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of columns with numbers and names, as addresses are
         started = time.perf_counter()
-        pandas.read_csv(file, engine=engine)
-        return time.perf_counter() - started
+        frame = pandas.read_csv(file, engine=engine)
+        seconds = time.perf_counter() - started
+    if len(frame) < trace.operations:  # rows with initial values come on top
+        raise AssertionError(f"only {len(frame)} rows were read")
+    return seconds
 
 
 def measure_unordered(journal: Journal, traces: Traces, plan: Plan) -> None:
@@ -481,7 +486,8 @@ def report_sizes(journal: Journal, plan: Plan) -> Iterator[str]:
     yield (f"`gradual check FILE.parquet --model M --engine saturation --json` in a fresh process, median of "
            f"{plan.repetitions}, numba's cache on disk filled before. *check*: `seconds` of the JSON record, which "
            "includes loading the compiled kernels the first time they are used (from some thousand operations on). "
-           "*loaded*: the same check in a process that has loaded everything. *wall*: the whole process, from the "
+           "*loaded*: the same check in a process that has loaded everything, median of "
+           f"{max(plan.repetitions, LOADED_REPETITIONS)}. *wall*: the whole process, from the "
            "start of Python to the last byte written. *peak*: its resident memory.")
     rows = []
     for kind in kinds(plan):
@@ -543,7 +549,8 @@ def report_reading(journal: Journal, plan: Plan) -> Iterator[str]:
     yield ""
     yield (f"{number(trace.operations)} operations, {trace.threads} threads, {trace.locations} locations, tso machine, "
            "as CSV for pandas (`read_csv` alone, imports done) and as Parquet for the check (whole process). × is "
-           "wall / seconds of read_csv.")
+           "wall / seconds of read_csv. Both engines may read in several threads (pandas' own one does from 3.1 on), "
+           "so × depends on the version of pandas and on the cores.")
     wall = {model: median(journal.find(part="sizes", route="process", machine="tso", model=model,
                                        operations=trace.operations, threads=trace.threads,
                                        locations=trace.locations), "wall") for model in ("SC", "TSO")}

@@ -82,7 +82,7 @@ def replay(history: History, model: str, order: Sequence[int] | Column) -> None:
     require(np.array_equal(memory[demanded], history.final_value[demanded]), "the memory is left with other values")
 
 
-COMPILED_FROM = 10_000
+COMPILED_FROM = 3_000
 """Operations from which compiling the machine pays."""
 
 

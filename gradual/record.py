@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
+import numpy as np
+
 from gradual.history import FENCE, NO_TICK, READ, RMW, WRITE, History, Kind
 from gradual.verdict import Cycle, Path, Refutation, Verdict, Witness
 from gradual.words import pairs_tried
@@ -91,9 +93,10 @@ def _steps(cycle: Cycle, history: History) -> list[Record]:
 def _witness(witness: Witness, history: History) -> Record:
     """Operations by their number in the history, counted from 0."""
     store_order: dict[str, list[int]] = defaultdict(list)
-    kinds = history.kind.tolist()
-    order = [int(o) for o in witness.order]
+    kinds, places, names = history.kind.tolist(), history.location.tolist(), history.locations
+    writes = (int(WRITE), int(RMW))  # plain numbers: this is done for every operation
+    order = witness.order if isinstance(witness.order, list) else np.asarray(witness.order).tolist()
     for o in order:
-        if kinds[o] in (WRITE, RMW):
-            store_order[history.address(o)].append(o)
+        if kinds[o] in writes:
+            store_order[names[places[o]]].append(o)
     return {"store_order": store_order, "order": order}

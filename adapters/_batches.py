@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from gradual.history import History, InputError, Options
 
-from ._columns import Declined, Table, joined
-from ._rows import COLUMNS, Groups, Row, header, named_rows
+from ._columns import Declined, Table, joined, record_batch
+from ._rows import COLUMNS, Groups, Row, header, named, operations, statements_after, statements_before
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,6 +24,8 @@ string  string  string   int64  int64  int64  int32  string
 1       R       x        0                           SB
 """
 _ROWS = 1 << 16
+_BY_COLUMNS = 1000
+"""Operations from which on a history is written by columns."""
 _TOGETHER = 1 << 20
 """Rows that become histories at a time, unless one history has more."""
 
@@ -173,11 +175,19 @@ def _batches(histories: Iterable[History]) -> Iterator[pa.RecordBatch]:
         return pa.record_batch([list(column) for column in zip(*rows, strict=True)], schema=schema())
 
     rows: list[tuple[object, ...]] = []
-    for name, operations in named_rows(histories):
-        for operation in operations:
+    for name, history in named(histories):
+        small = len(history) < _BY_COLUMNS
+        for operation in chain(statements_before(history), operations(history) if small else ()):
             rows.append((*operation, name))
-            if len(rows) == _ROWS:
+            if len(rows) >= _ROWS:
                 yield batch()
                 rows.clear()
+        if not small:
+            if rows:
+                yield batch()
+                rows.clear()
+            for start in range(0, len(history), _ROWS):
+                yield record_batch(history, name, slice(start, start + _ROWS), schema())
+        rows += [(*statement, name) for statement in statements_after(history)]
     if rows:
         yield batch()

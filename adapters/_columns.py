@@ -17,23 +17,25 @@ import numpy as np
 from gradual.history import (
     AMBIGUOUS,
     FENCE,
+    INITIAL,
     NO_LOCATION,
+    NO_SOURCE,
     NO_TICK,
     READ,
     RMW,
+    THIN_AIR,
     WRITE,
     Column,
     History,
     InputError,
     Kind,
     Options,
-    _reads_from,
     history_from_columns,
     location_key,
     word,
 )
 
-from ._rows import OPS, Groups, Row, number
+from ._rows import OP_NAMES, OPS, Groups, Row, number
 from ._text import stem
 
 if TYPE_CHECKING:
@@ -80,10 +82,10 @@ def _plain(piece: pa.Array) -> pa.Array:
 
     try:
         piece.validate(full=True)
-        if pa.types.is_dictionary(piece.type) and not pa.types.is_binary(piece.type.value_type):
+        if pa.types.is_dictionary(piece.type):
             piece = piece.dictionary_decode()
-        if pa.types.is_binary(piece.type) or pa.types.is_large_binary(piece.type):
-            return piece.cast(pa.large_string())
+        elif pa.types.is_binary(piece.type) or pa.types.is_large_binary(piece.type):
+            piece = piece.cast(pa.large_string())
     except pa.ArrowException:
         raise Declined from None
     of = piece.type
@@ -272,7 +274,8 @@ class _Operations:
         left_out = located & ~inside
         touched = np.bincount(run[located & inside], minlength=int(run[-1]) + 1)
         odd |= left_out & (touched[run] == 0)
-        return ~left_out
+        kept: Column = ~left_out
+        return kept
 
     def _refuse_overlaps(self, run: Column, key: Column, size: Column, kept: Column) -> None:
         """Where accesses of a history share some bytes and not all, it becomes odd."""
@@ -319,13 +322,11 @@ class _Operations:
         sized = np.bincount(run[size > 0], minlength=runs) > 0
         begin = np.searchsorted(run, np.arange(runs + 1))
         rows = begin.tolist()
-        clear = np.zeros(runs, dtype=bool)
-        if (~self.odd).sum() > 1:  # all at once: when histories are small, calls are what costs
-            source, final = _reads_from(kind, everywhere, read, written, initial, final_value, final_line >= 0)
-            clear = (np.bincount(run[source == AMBIGUOUS], minlength=runs)
-                     + np.bincount(of[final == AMBIGUOUS], minlength=runs)) == 0
-            source = np.where(source >= 0, source - begin[run], source).astype(np.int32)
-            final = np.where(final >= 0, final - begin[of], final).astype(np.int32)
+        source, final = _sources(kind, everywhere, read, written, initial, final_value, final_line >= 0)
+        clear = (np.bincount(run[source == AMBIGUOUS], minlength=runs)
+                 + np.bincount(of[final == AMBIGUOUS], minlength=runs)) == 0
+        source = np.where(source >= 0, source - begin[run], source).astype(np.int32)
+        final = np.where(final >= 0, final - begin[of], final).astype(np.int32)
         for one in np.flatnonzero(~self.odd).tolist():
             own, its = slice(rows[one], rows[one + 1]), slice(places[one], places[one + 1])
             what = (names[one], file, tuple(threads[people[one]:people[one + 1]]), tuple(locations[its]), thread[own],
@@ -335,7 +336,7 @@ class _Operations:
             if clear[one]:
                 yield History(*what, source[own], *when, final[its], *end)
                 continue
-            try:
+            try:  # which knows what to say
                 yield history_from_columns(*what, *when, *end)
             except InputError as error:
                 yield error
@@ -349,6 +350,31 @@ class _Operations:
             if address in self._keys:
                 initial[key == self._keys[address]] = word(value)
         return initial
+
+
+def _sources(kind: Column, location: Column, read: Column, written: Column, initial: Column, final_value: Column,
+             has_final: Column) -> tuple[Column, Column]:
+    """The source of every operation and of every final value, as in `History`, or AMBIGUOUS.
+
+    `history_from_columns` finds the same by sorting; this is for tables, whose histories come all at once.
+    """
+    writes = np.flatnonzero((kind == WRITE) | (kind == RMW))
+    reads = np.flatnonzero((kind == READ) | (kind == RMW))
+    ends = np.flatnonzero(has_final)
+    at = np.concatenate([location[writes], location[reads], ends])
+    value = np.concatenate([written[writes], read[reads], final_value[ends]])
+    codes = _dense(value)
+    pairs = _dense(at * (int(codes.max(initial=0)) + 1) + codes)
+    written_pairs, wanted = pairs[: len(writes)], pairs[len(writes):]
+    count = int(pairs.max(initial=-1)) + 1
+    writers, writer = np.bincount(written_pairs, minlength=count)[wanted], np.full(count, THIN_AIR)
+    writer[written_pairs] = writes
+    starts = value[len(writes):] == initial[at[len(writes):]]
+    found = np.where(starts, INITIAL, writer[wanted])
+    found[writers + starts > 1] = AMBIGUOUS
+    source, final = np.full(len(kind), NO_SOURCE), np.full(len(initial), NO_SOURCE)
+    source[reads], final[ends] = found[: len(reads)], found[len(reads):]
+    return source, final
 
 
 def _dense(codes: Column) -> Column:
@@ -368,3 +394,29 @@ def _numbered(run: Column, code: Column, runs: int) -> tuple[Column, Column, Col
     first = np.zeros(int(numbers.max(initial=-1)) + 1, dtype=np.int64)
     first[numbers[::-1]] = np.arange(len(numbers) - 1, -1, -1)
     return numbers, first, np.searchsorted(run[first], np.arange(runs + 1))
+
+
+# Histories to tables
+
+
+def record_batch(history: History, name: str, those: slice, schema: pa.Schema) -> pa.RecordBatch:
+    """Some operations of a history, as `_rows.operations` gives them, with its name."""
+    import pyarrow as pa
+
+    def text(codes: Column, names: Sequence[str], absent: Column | None = None) -> pa.Array:
+        return pa.array(names, pa.string()).take(pa.array(codes, mask=absent))
+
+    kind, location, time = history.kind[those], history.location[those], history.tick[those]
+    read, written = history.read[those], history.written[those]
+    size = np.zeros(len(kind), dtype=np.int32) if history.size is None else history.size[those]
+    nowhere = location == NO_LOCATION
+    return pa.record_batch([
+        text(history.thread[those], history.threads),
+        text(kind, OP_NAMES),
+        text(location, history.locations, nowhere),
+        pa.array(np.where(kind == READ, read, written), mask=nowhere),
+        pa.array(read, mask=kind != RMW),
+        pa.array(time, mask=time == NO_TICK),
+        pa.array(size, mask=size == 0),
+        pa.array([name]).take(pa.array(np.zeros(len(kind), dtype=np.int8))),
+    ], schema=schema)

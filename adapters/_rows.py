@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 
 from gradual.history import NO_LOCATION, NO_TICK, Builder, History, InputError, Kind, Options, parse_number
 
@@ -36,7 +37,7 @@ _SPELLINGS: dict[Kind | str, str] = {
     _FINAL: _FINAL,
 }
 OPS = {spelling: op for op, spellings in _SPELLINGS.items() for spelling in spellings.split()}
-_OP_NAMES = ("R", "W", "RMW", "F")
+OP_NAMES = ("R", "W", "RMW", "F")
 
 Cells = Sequence[object]
 """One cell per column of COLUMNS, as the file spells it; None or an empty text where there is none."""
@@ -315,7 +316,7 @@ def operations(history: History) -> Iterator[Operation]:
             history.thread.tolist(), history.kind.tolist(), history.location.tolist(), history.read.tolist(),
             history.written.tolist(), history.tick.tolist(), sizes, strict=True):
         accesses = location != NO_LOCATION
-        yield (history.threads[thread], _OP_NAMES[kind], history.locations[location] if accesses else None,
+        yield (history.threads[thread], OP_NAMES[kind], history.locations[location] if accesses else None,
                (read if kind == Kind.READ else written) if accesses else None,
                read if kind == Kind.RMW else None, None if time == NO_TICK else time, size or None)
 
@@ -344,8 +345,14 @@ def _ends(history: History) -> list[int]:
 def named_rows(histories: Iterable[History]) -> Iterator[tuple[str, Iterator[Operation]]]:
     """Each history's name and rows, for a table that tells histories apart by name alone.
 
-    So a name used before gets a number, and a history without operations gets a row all the same.
+    A history without operations gets a row all the same.
     """
+    for name, history in named(histories):
+        yield name, chain(statements_before(history), operations(history), statements_after(history))
+
+
+def named(histories: Iterable[History]) -> Iterator[tuple[str, History]]:
+    """Each history with a name of its own: one that was used before gets a number."""
     used: set[str] = set()
     for history in histories:
         unique, count = history.name, 1
@@ -353,15 +360,19 @@ def named_rows(histories: Iterable[History]) -> Iterator[tuple[str, Iterator[Ope
             count += 1
             unique = f"{history.name}#{count}"
         used.add(unique)
-        yield unique, _rows(history)
+        yield unique, history
 
 
-def _rows(history: History) -> Iterator[Operation]:
-    initial, final = initial_values(history), final_values(history)
-    if not len(history) and not initial and not final:
+def statements_before(history: History) -> Iterator[Operation]:
+    """The rows before those of the operations."""
+    initial = initial_values(history)
+    if not len(history) and not initial and not _ends(history):
         yield None, _INIT, None, 0, None, None, None
     for address, value in initial.items():
         yield None, _INIT, address, value, None, None, None
-    yield from operations(history)
-    for address, value in final.items():
+
+
+def statements_after(history: History) -> Iterator[Operation]:
+    """The rows after those of the operations."""
+    for address, value in final_values(history).items():
         yield None, _FINAL, address, value, None, None, None

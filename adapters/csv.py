@@ -43,7 +43,7 @@ def recognise(head: bytes) -> bool:
 
 def read(stream: BinaryIO, file: str, options: Options) -> Iterator[History | InputError]:
     source: Iterable[bytes] = stream
-    if os.path.isfile(file):  # nobody is still writing it
+    if file != "-" and os.path.isfile(file):  # nobody is still writing it
         data, source = _ahead(stream)
         if _SMALL <= len(data) <= _LARGE and isinstance(source, io.BytesIO):
             by_columns = _by_columns(data, file, options)
@@ -116,7 +116,7 @@ def _by_columns(data: bytes, file: str, options: Options) -> Iterator[History | 
 
     characters = np.frombuffer(data, dtype=np.uint8)
     ends = np.flatnonzero(characters == ord("\n"))
-    if not len(ends) or np.diff(ends).max(initial=int(ends[0])) >= csv.field_size_limit():
+    if not len(ends) or np.diff(ends, prepend=0, append=len(data)).max() >= csv.field_size_limit():
         return None
     first = decode(data[: ends[0] + 1])
     names = _cells(first)
@@ -132,9 +132,11 @@ def _by_columns(data: bytes, file: str, options: Options) -> Iterator[History | 
             arrow.ParseOptions(delimiter=_delimiter(first), ignore_empty_lines=False),
             arrow.ConvertOptions(column_types=dict.fromkeys(wanted, string()), include_columns=wanted,
                                  strings_can_be_null=True, null_values=[""]))
-        cells = [None if place is None else joined(table.column(place).chunks) for place in places]
         rows = len(ends) - data.endswith(b"\n")
-        if not rows or table.num_rows != rows or has_gaps(cells[1]):
+        if not rows or table.num_rows != rows:
+            return None
+        cells = [None if place is None else joined(table.column(place).chunks) for place in places]
+        if has_gaps(cells[1]):
             return None
         found = Table(cells, rows, 2, file, options)
     except (ValueError, ArrowException, Declined):

@@ -178,7 +178,9 @@ class Saturation(Graph):
         return self._column(row)
 
     def _new(self, length: int, value: int = 0) -> Any:
-        return [value] * length if self._plain else np.full(length, value, dtype=np.int32)
+        if self._plain:
+            return [value] * length
+        return np.full(length, value, dtype=np.int32) if value else np.zeros(length, dtype=np.int32)
 
     def _column(self, column: Column) -> Any:
         return column.tolist() if self._plain else column.astype(np.int32, copy=False)

@@ -6,6 +6,8 @@ overwrites. Where there is a choice, the order of the trace decides. Usually tha
 
 from __future__ import annotations
 
+import numpy as np
+
 from gradual import kernels
 from gradual.saturation import Saturation
 from gradual.verdict import Pair, Witness
@@ -21,9 +23,12 @@ class Schedule:
         self._rank, self._run, self._place, self._waiting, self._heap = (new(n) for _ in range(5))
         self._unread, self._current, self._first = (new(n + locations) for _ in range(3))
         self._done = new(2)
-        for place, operation in enumerate(saturation._tables.order.tolist() if not saturation._plain else
-                                          saturation._tables.order):
-            self._rank[operation] = place
+        order = saturation._tables.order
+        if saturation._plain:
+            for place, operation in enumerate(order):
+                self._rank[operation] = place
+        else:
+            self._rank[order] = np.arange(n)
         self.restart()
 
     def restart(self) -> None:

@@ -198,6 +198,14 @@ def test_types_go_by_columns() -> None:
         history=pa.array([b"h", b"h", b"h"], pa.binary()))).by_columns
 
 
+def test_dictionaries_of_bytes_are_no_names() -> None:
+    for of in (pa.binary(), pa.large_binary()):
+        stream = io.BytesIO()
+        columns: dict[str, Any] = {"thread": pa.array([b"0"], of).dictionary_encode(), "op": ["W"], "address": ["x"]}
+        feather.write_feather(pa.table(columns | {"value": [1]}), stream)
+        assert Read("arrow", stream.getvalue()).errors
+
+
 # What goes by rows
 
 
@@ -275,9 +283,11 @@ def test_plain_enough_csv(data: bytes) -> None:
     assert Read("csv", data).by_columns
 
 
-def test_text_that_is_none_in_parquet() -> None:
-    bad = pa.Array.from_buffers(pa.string(), 2, [*pa.array(["ab", "cd"]).buffers()[:2], pa.py_buffer(b"ab\xff\xfe")])
-    for column in ("thread", "value", "history"):
+@pytest.mark.parametrize("column", ["thread", "value", "history"])
+def test_text_that_is_none_in_parquet(column: str) -> None:
+    for spoilt in (b"abc\xff\xfe\xfd", b"abc\xed\xa0\x80"):  # a lone surrogate
+        buffers = pa.array(["abc", "def"]).buffers()[:2]
+        bad = pa.Array.from_buffers(pa.string(), 2, [*buffers, pa.py_buffer(spoilt)])
         columns: dict[str, Any] = {"thread": ["0", "1"], "op": ["W", "R"], "address": ["x", "x"], "value": ["1", "1"]}
         read = Read("parquet", table(**columns | {column: bad}))
         assert "the rest of the file cannot be read" in read.errors[-1]
@@ -325,3 +335,19 @@ def test_large_csv_is_read_as_it_comes(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(csv_adapter, "_LARGE", 100_000)
     monkeypatch.setattr(csv_adapter, "_by_columns", None)
     assert [everything(item) for item in gradual.read(file)] == fast
+
+
+# Writing
+
+
+@pytest.mark.parametrize("name", ["arrow", "parquet"])
+@given(drawn=st.lists(histories(), max_size=4))
+@settings(deadline=None)
+def test_written_by_columns(name: str, drawn: list[History]) -> None:
+    with patch.object(_batches, "_BY_COLUMNS", 0), patch.object(_batches, "_ROWS", 3):
+        by_columns = written(name, *drawn)
+    with patch.object(_batches, "_BY_COLUMNS", 1 << 40):
+        by_rows = written(name, *drawn)
+    tables = [parquet.read_table(io.BytesIO(data)) if name == "parquet" else feather.read_table(io.BytesIO(data))
+              for data in (by_columns, by_rows)]
+    assert tables[0].equals(tables[1])

@@ -111,7 +111,28 @@ def _whole(floats: Column) -> pa.Array:
 def _distinct(array: pa.Array) -> tuple[Column, list[Any]]:
     """For each row the number of its cell among the distinct ones, -1 for null; and these cells."""
     encoded = array.dictionary_encode()
-    return encoded.indices.fill_null(-1).to_numpy(), encoded.dictionary.to_pylist()
+    return _filled(encoded.indices, -1), encoded.dictionary.to_pylist()
+
+
+def _given(array: pa.Array) -> Column:
+    """Which cells are not null."""
+    bits = array.buffers()[0]
+    if bits is None or not array.null_count:
+        return np.ones(len(array), dtype=bool)
+    found = np.unpackbits(np.frombuffer(bits, dtype=np.uint8), bitorder="little")
+    return found[array.offset:array.offset + len(array)].astype(bool)
+
+
+def _filled(array: pa.Array, value: int) -> Column:
+    """The cells of a column of integers, `value` where they are null (pyarrow's own way loads pandas)."""
+    import pyarrow as pa
+
+    unsigned = pa.types.is_unsigned_integer(array.type)
+    width = f"{'u' if unsigned else 'i'}{array.type.bit_width // 8}"
+    if not len(array):
+        return np.zeros(0, dtype=width)
+    cells: Column = np.frombuffer(array.buffers()[1], dtype=width)[array.offset:array.offset + len(array)]
+    return cells if not array.null_count else np.where(_given(array), cells, np.array(value, dtype=width))
 
 
 def _names(array: pa.Array | None, rows: int) -> tuple[Column, list[str]]:
@@ -166,8 +187,8 @@ def _numbers(array: pa.Array | None, rows: int) -> _Numbers:
                 pass
         else:
             return _spelled(array)
-    given = array.is_valid().to_numpy(zero_copy_only=False)
-    return _Numbers(array.fill_null(0).to_numpy().view(np.int64), given, ~given)
+    given = _given(array)
+    return _Numbers(_filled(array, 0).view(np.int64), given, ~given)
 
 
 def _spelled(array: pa.Array) -> _Numbers:
@@ -381,8 +402,9 @@ def _dense(codes: Column) -> Column:
     """The same codes, numbered in the order of their first appearance."""
     import pyarrow as pa
 
-    found: Column = pa.array(codes).dictionary_encode().indices.to_numpy()
-    return found
+    codes = np.ascontiguousarray(codes, dtype=np.int64)
+    column = pa.Array.from_buffers(pa.int64(), len(codes), [None, pa.py_buffer(codes)])
+    return _filled(column.dictionary_encode().indices, -1)
 
 
 def _numbered(run: Column, code: Column, runs: int) -> tuple[Column, Column, Column]:

@@ -23,6 +23,7 @@ from gradual.history import History
 from gradual.ladder import climb
 from gradual.models import SC, TSO, Model
 from gradual.saturation import Saturation
+from gradual.schedule import Schedule
 
 THREADS, LOCATIONS = 4, 8
 PROGRAMS = (("cc", SC), ("ccv", SC), ("cm", SC), ("ccm", SC), ("wccm", TSO))
@@ -71,7 +72,7 @@ def finish(name: str, history: History, model: Model) -> None:
     """Saturate, then search (without the greedy schedule that usually spares it)."""
     saturation = Saturation(history, model)
     if saturation.run() is None:
-        completion(name)(saturation, Deadline())
+        completion(name)(Schedule(saturation), Deadline())
 
 
 def route_times(kind: str, sizes: list[int], repetitions: int, direct_up_to: int) -> None:
@@ -119,7 +120,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="small sizes")
     quick = parser.parse_args().quick
     print(f"{platform.machine()}, {platform.system()}, Python {platform.python_version()}")
-    repetitions = 3 if quick else 5
+    repetitions = 3
     ladder_times([100, 200] if quick else list(range(100, 1001, 100)), repetitions)
     sizes = [50, 100] if quick else [100, 200, 300, 400, 500]
     route_times("valid", sizes, repetitions, direct_up_to=500)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -124,6 +125,7 @@ def check(
     from gradual.judge import Judge
     from gradual.progress import Progress
 
+    gc.set_threshold(200_000, 20, 100)  # verdicts hold no cycles: looking for them costs more than it frees
     judge = Judge(_models(model), engine.value, completion.value, timeout, compare_orders)
     options = _options(addresses, initial)
     with _witnesses(witness, files) as keep, Progress() as progress:

@@ -81,10 +81,11 @@ class _Decision:
             self.ordered = min(saturation.ordered_pairs(), self.write_pairs)
         if cycle is not None:
             return self._verdict("saturation", cycle)
-        witness = Schedule(saturation).run()
+        schedule = Schedule(saturation)
+        witness = schedule.run()
         if witness is not None:
             return self._verdict("greedy" if top is None or self.ordered < self.write_pairs else top, witness)
-        return self._verdict(complete, finish(saturation, self.deadline))
+        return self._verdict(complete, finish(schedule, self.deadline))
 
     def unknown(self, reason: str) -> Verdict:
         return self._verdict(None, None, reason)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import Any
 
 import numpy as np
@@ -92,11 +91,11 @@ def _steps(cycle: Cycle, history: History) -> list[Record]:
 
 def _witness(witness: Witness, history: History) -> Record:
     """Operations by their number in the history, counted from 0."""
-    store_order: dict[str, list[int]] = defaultdict(list)
-    kinds, places, names = history.kind.tolist(), history.location.tolist(), history.locations
-    writes = (int(WRITE), int(RMW))  # plain numbers: this is done for every operation
     order = witness.order if isinstance(witness.order, list) else np.asarray(witness.order).tolist()
+    writes = (int(WRITE), int(RMW))  # plain numbers: this is done for every operation
+    kinds, places, names = history.kind.tolist(), history.location.tolist(), history.locations
+    stored: dict[int, list[int]] = {}
     for o in order:
         if kinds[o] in writes:
-            store_order[names[places[o]]].append(o)
-    return {"store_order": store_order, "order": order}
+            stored.setdefault(places[o], []).append(o)
+    return {"store_order": {names[at]: operations for at, operations in stored.items()}, "order": order}

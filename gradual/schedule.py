@@ -17,7 +17,7 @@ class Schedule:
     """A greedy run along a saturation, which goes on where it was when the saturation learns more."""
 
     def __init__(self, saturation: Saturation) -> None:
-        self._saturation = saturation
+        self.saturation = saturation
         self._kernels = saturation._kernels
         n, locations, new = len(saturation.history), saturation._locations, saturation._new
         self._rank, self._run, self._place, self._waiting, self._heap = (new(n) for _ in range(5))
@@ -33,23 +33,23 @@ class Schedule:
 
     def restart(self) -> None:
         """Forget the run: edges it went by have been taken back."""
-        self._kernels.start_schedule(self._saturation._shape, self._saturation._tables.op, self._place, self._waiting,
+        self._kernels.start_schedule(self.saturation._shape, self.saturation._tables.op, self._place, self._waiting,
                                      self._unread, self._current, self._done)
 
     def run(self) -> Witness | None:
         """The whole run, or None when it is stuck."""
-        t = self._saturation._tables
+        t = self.saturation._tables
         ran = self._kernels.schedule(
-            self._saturation._shape, t.op, t.edge, t.count, self._rank, self._run, self._place, self._waiting,
+            self.saturation._shape, t.op, t.edge, t.count, self._rank, self._run, self._place, self._waiting,
             self._unread, self._current, self._first, self._heap, self._done)
-        return Witness(self._run) if ran == len(self._saturation.history) else None
+        return Witness(self._run) if ran == len(self.saturation.history) else None
 
     def doubtful(self) -> Pair | None:
         """Where the run is stuck: the last write that went before one which now waits, though nothing said so.
 
         The pair is given the way it did not go.
         """
-        saturation, locations = self._saturation, self._saturation._locations
+        saturation, locations = self.saturation, self.saturation._locations
         found: tuple[int, Pair] | None = None
         for x in range(locations):
             waiting, current = self._first[x], self._current[x]

@@ -198,7 +198,7 @@ def test_a_long_search_ends_at_the_deadline() -> None:
     saturation = saturated(searched(copies=1), MODELS["SC"])
     assert saturation is not None
     with pytest.raises(TimeoutError):
-        completion("enumerate")(saturation, Deadline(0))
+        completion("enumerate")(Schedule(saturation), Deadline(0))
 
 
 @EVERY_MODEL

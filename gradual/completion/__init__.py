@@ -1,6 +1,6 @@
 """From a partial store order to a total one.
 
-A completion takes a saturated order that could not be scheduled greedily, and a deadline. It returns
+A completion takes a greedy schedule of a saturated order that got stuck, and a deadline. It returns
 a Witness, or the Refutation of every store order; it raises TimeoutError when the deadline passes first.
 `direct` takes the bare history instead: it is the plain SAT encoding, there to compare with.
 """
@@ -11,12 +11,12 @@ import importlib
 from typing import Protocol, cast
 
 from gradual.deadline import Deadline
-from gradual.saturation import Saturation
+from gradual.schedule import Schedule
 from gradual.verdict import Refutation, Witness
 
 
 class Completion(Protocol):
-    def __call__(self, saturation: Saturation, deadline: Deadline) -> Witness | Refutation: ...
+    def __call__(self, stuck: Schedule, deadline: Deadline) -> Witness | Refutation: ...
 
 
 COMPLETIONS = ("enumerate", "sat")

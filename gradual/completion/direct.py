@@ -17,6 +17,7 @@ from gradual.deadline import Deadline
 from gradual.history import INITIAL, History
 from gradual.models import Model
 from gradual.saturation import Saturation
+from gradual.schedule import Schedule
 from gradual.verdict import Cycle, Refutation, Witness
 
 Clause = list[int]
@@ -42,7 +43,7 @@ def complete(history: History, model: Model, deadline: Deadline) -> Witness | Cy
     cycle = saturation.run()
     if cycle is not None:
         return cycle
-    proof = sat.complete(saturation, deadline)
+    proof = sat.complete(Schedule(saturation), deadline)
     assert not isinstance(proof, Witness), "the two SAT encodings disagree"
     return proof
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from gradual.deadline import Deadline
 from gradual.proof import Contradiction
-from gradual.saturation import Mark, Saturation
+from gradual.saturation import Mark
 from gradual.schedule import Schedule
 from gradual.verdict import Cycle, Pair, Refutation, Witness
 
@@ -27,14 +27,14 @@ class _Choice:
     """Why the pair cannot be ordered the other way, once that has been tried."""
 
 
-def complete(saturation: Saturation, deadline: Deadline) -> Witness | Refutation:
-    return _Search(saturation, deadline).run()
+def complete(stuck: Schedule, deadline: Deadline) -> Witness | Refutation:
+    return _Search(stuck, deadline).run()
 
 
 class _Search:
-    def __init__(self, saturation: Saturation, deadline: Deadline) -> None:
-        self.saturation = saturation
-        self.schedule = Schedule(saturation)
+    def __init__(self, schedule: Schedule, deadline: Deadline) -> None:
+        self.schedule = schedule
+        self.saturation = schedule.saturation
         self.deadline = deadline
         self.choices: list[_Choice] = []
         self.cases: list[Cycle] = []

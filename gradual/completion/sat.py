@@ -16,8 +16,8 @@ from gradual.schedule import Schedule
 from gradual.verdict import Cycle, Pair, Refutation, Witness
 
 
-def complete(saturation: Saturation, deadline: Deadline) -> Witness | Refutation:
-    return _Search(saturation, deadline).run()
+def complete(stuck: Schedule, deadline: Deadline) -> Witness | Refutation:
+    return _Search(stuck.saturation, deadline).run()
 
 
 class _Search:

@@ -47,7 +47,8 @@ def check(history: History | str | os.PathLike[str], model: str | Model = "sc", 
 
     history     a History, or the path of a trace that holds exactly one
     model       "sc", "tso" or "pso"
-    engine      "auto" and "saturation" are near-linear; "datalog" climbs the ladder first, and names the criterion
+    engine      "saturation" is near-linear, "datalog" climbs the ladder of criteria first; "auto" is saturation, and
+                names the criterion that a small violation fails
     completion  how to order what the ladder leaves open: "auto", "enumerate", "sat" or "direct"
     timeout     seconds after which the verdict is "unknown"
     format, options  as for `read`, when a path is given

@@ -21,9 +21,10 @@ from gradual.verdict import Evidence, Outcome, Overwritten, ThinAir, Verdict, Wi
 from gradual.words import in_a_line
 
 ENGINES = ("auto", "saturation", "datalog")
-"""auto is saturation; datalog climbs the ladder first: it names the criterion, but is quadratic."""
+"""datalog climbs the ladder first, and is quadratic; saturation leaves it out. auto decides as saturation does,
+and climbs the ladder of a small violation afterwards, to name the criterion that fails."""
 SMALL = 500
-"""Operations up to which a history counts as small, and may be decided together with others."""
+"""Operations up to which a history counts as small."""
 
 
 def check(history: History, model: str | Model = "sc", *, engine: str = "auto", completion: str = "auto",
@@ -80,12 +81,25 @@ class _Decision:
             self.ordered_by = "saturation"
             self.ordered = min(saturation.ordered_pairs(), self.write_pairs)
         if cycle is not None:
-            return self._verdict("saturation", cycle)
+            return self._verdict(self._criterion(engine) or "saturation", cycle)
         schedule = Schedule(saturation)
         witness = schedule.run()
         if witness is not None:
             return self._verdict("greedy" if top is None or self.ordered < self.write_pairs else top, witness)
         return self._verdict(complete, finish(schedule, self.deadline))
+
+    def _criterion(self, engine: str) -> str | None:
+        """The first criterion that a violation fails, where it is wanted and soon found."""
+        if engine != "auto" or len(self.history) > SMALL:
+            return None
+        try:
+            for answer in climb(self.history, self.model, self.deadline):
+                self._note(answer)
+                if answer.failed:
+                    return answer.failed[0]
+        except TimeoutError:
+            pass
+        return None
 
     def unknown(self, reason: str) -> Verdict:
         return self._verdict(None, None, reason)

@@ -111,7 +111,7 @@ def check(
     addresses: Ranges = None,
     initial: Initial = None,
     engine: Annotated[EngineChoice, typer.Option(help="saturation is near-linear; datalog climbs the ladder of "
-                                                 "criteria first; auto does for small violations.")] = EngineChoice.auto,
+                                                 "criteria first; auto for small violations.")] = EngineChoice.auto,
     completion: Annotated[CompletionChoice, typer.Option(help="How to order the writes that are left open; direct is "
                                                          "the plain SAT encoding.")] = CompletionChoice.auto,
     timeout: Timeout = None,

@@ -293,9 +293,9 @@ def _write(histories: Iterator[Any], target: str, format: str | None) -> None:
         trace_files.write(histories, target, format)
     except (ValueError, InputError) as error:
         raise usage_error(str(error)) from None
-    except BrokenPipeError:
-        raise
     except OSError as error:
+        if target == "-":
+            raise  # `main` says it, once for all output
         raise usage_error(f"{target}: {(error.strerror or str(error)).lower()}") from None
 
 

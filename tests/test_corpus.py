@@ -52,3 +52,13 @@ def test_gem5_logs_behave_as_their_machines(shared_traces: Path) -> None:
         else:
             broken.append(verdict.verdict)
     assert broken.count("violation") > len(broken) / 2
+
+
+def test_the_readme_shows_what_is_printed() -> None:
+    """The violation on its first screen, all but the seconds."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = [line[4:] for line in readme.splitlines() if line.startswith("    ")]
+    (command,) = (line[2:] for line in shown if line.startswith("$ gradual check traces/gem5"))
+    done = subprocess.run([sys.executable, "-m", "gradual.cli", *command.split()[1:]], capture_output=True, cwd=ROOT)
+    for line in done.stdout.decode().splitlines():
+        assert any(line.split(" s)")[0][:-4] in other for other in shown), line

@@ -23,7 +23,7 @@ def unordered_percent(history: History, model: str, timeout: float | None = None
     found: dict[str, int] = {}
     try:
         for answer in climb(history, chosen, Deadline(timeout)):
-            found[answer.rung.criteria[-1]] = len({(min(pair), max(pair)) for pair in answer.ww if pair[0] != pair[1]})
+            found[answer.rung.criteria[-1]] = answer.ordered_pairs
     except TimeoutError:
         pass
     saturation = Saturation(history, chosen)

@@ -607,9 +607,7 @@ def _infer_before_source(z: Shape, op: Any, row: Any, edge: Any, members: Any, s
             continue
         if z[MODEL] != PSO and theirs[_stores(z, t)] >= slots[slot + SLOT_POS]:
             continue
-        if not _room(z, trail, count) or not _edge(op, edge, count, WW, v, w, r):
-            return FULL
-        answer = _push(z, op, row, queue, trail, count, WW, v, w)
+        answer = add(z, op, row, edge, queue, trail, count, WW, v, w, r)
         if answer != DONE:
             return answer
     return DONE
@@ -633,12 +631,19 @@ def _infer_after_readers(z: Shape, op: Any, row: Any, edge: Any, members: Any, s
         for i in range(slots[slot + SLOT_READERS], slots[slot + SLOT_FIELDS + SLOT_READERS]):
             r = readers[i * READER_FIELDS + READER]
             if r != u and mine[readers[i * READER_FIELDS + READER_CHAIN]] < readers[i * READER_FIELDS + READER_POS]:
-                if not _room(z, trail, count) or not _edge(op, edge, count, RW, r, u, NONE):
-                    return FULL
-                answer = _push(z, op, row, queue, trail, count, RW, r, u)
+                answer = add(z, op, row, edge, queue, trail, count, RW, r, u, NONE)
                 if answer != DONE:
                     return answer
     return DONE
+
+
+@kernel
+def add(z: Shape, op: Any, row: Any, edge: Any, queue: Any, trail: Any, count: Any, kind: int, a: int, b: int,
+        via: int) -> int:
+    """An edge more: inferred, or (VIA is ASSUMED) tried by a search. What follows is `saturate`'s or `follow`'s."""
+    if not _room(z, trail, count) or not _edge(op, edge, count, kind, a, b, via):
+        return FULL
+    return _push(z, op, row, queue, trail, count, kind, a, b)
 
 
 @kernel
@@ -678,14 +683,6 @@ def _push(z: Shape, op: Any, row: Any, queue: Any, trail: Any, count: Any, kind:
 
 
 # --- searching
-
-
-@kernel
-def assume(z: Shape, op: Any, row: Any, edge: Any, queue: Any, trail: Any, count: Any, a: int, b: int) -> int:
-    """Add the edge that a search tries. The rest is `follow`'s."""
-    if not _room(z, trail, count) or not _edge(op, edge, count, WW, a, b, ASSUMED):
-        return FULL
-    return _push(z, op, row, queue, trail, count, WW, a, b)
 
 
 @kernel

@@ -39,6 +39,11 @@ class Answer:
     failed: tuple[str, ...]
     ww: list[Pair]
 
+    @property
+    def ordered_pairs(self) -> int:
+        """How many pairs of writes the store order has, whichever way round."""
+        return len({(min(pair), max(pair)) for pair in self.ww if pair[0] != pair[1]})
+
 
 def climb(history: History, model: Model, deadline: Deadline) -> Iterator[Answer]:
     """The answers of the rungs below `model`, from the bottom up. The caller stops where it wants."""

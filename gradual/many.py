@@ -14,9 +14,8 @@ import numpy as np
 from gradual import certificate, kernels
 from gradual.history import INITIAL, THIN_AIR, Column, History
 from gradual.models import Model
+from gradual.saturation import MODEL_NUMBER, operation_table
 from gradual.verdict import Verdict, Witness
-
-_MODEL = {"SC": kernels.SC, "TSO": kernels.TSO, "PSO": kernels.PSO}
 
 
 def decide(histories: Sequence[History], model: Model) -> list[Verdict | None]:
@@ -42,7 +41,6 @@ class _Flock:
     """Histories side by side, threads and locations all different: as one history they are consistent if each is."""
 
     def __init__(self, histories: Sequence[History]) -> None:
-        self.histories = histories
         self.sizes = np.array([len(history) for history in histories])
         self.starts = np.concatenate([[0], np.cumsum(self.sizes)])
         self.threads = np.array([max(len(history.threads), 1) for history in histories])
@@ -97,10 +95,6 @@ class _Flock:
         n, t, x = int(self.sizes.max(initial=1)), int(self.threads.max(initial=1)), int(self.locations.max(initial=1))
         total = int(self.starts[-1])
         chains = 2 * t if model.name == "TSO" else t
-        op = np.zeros((total, kernels.FIELDS), dtype=np.int32)
-        for field, column in ((kernels.THREAD, self.thread), (kernels.KIND, self.kind),
-                              (kernels.LOCATION, self.location), (kernels.SOURCE, self.source)):
-            op[:, field] = column
         run = np.zeros(total, dtype=np.int32)
         ordered, scheduled = np.zeros(len(self.sizes), dtype=np.int64), np.zeros(len(self.sizes), dtype=np.bool_)
 
@@ -108,8 +102,9 @@ class _Flock:
             return np.zeros(length + 1, dtype=np.int32)
 
         compiled.decide_many(  # type: ignore[attr-defined]
-            _MODEL[model.name], self.starts, self.threads, self.locations, op.ravel(), self.final.astype(np.int32),
-            self.finals, np.zeros((n + 1, 4 * t), dtype=np.int32), new((n * (n + 8) + 64) * kernels.EDGE_FIELDS),
+            MODEL_NUMBER[model.name], self.starts, self.threads, self.locations, operation_table(self),
+            self.final.astype(np.int32), self.finals,
+            np.zeros((n + 1, 4 * t), dtype=np.int32), new((n * (n + 8) + 64) * kernels.EDGE_FIELDS),
             new(t * x + 1), new((n + 1) * kernels.SLOT_FIELDS), new(n * kernels.READER_FIELDS),
             new((n + 1) * kernels.EVENT_FIELDS + t * x), new(n), new(n),
             new(max((chains + t) * (x + 1) + 3 * t, n)), new(4), new(kernels.COUNTS), new(n), new(n), new(n),

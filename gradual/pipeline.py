@@ -106,7 +106,7 @@ class _Decision:
 
     def _note(self, answer: Answer) -> None:
         self.ordered_by = answer.rung.criteria[-1]
-        self.ordered = len({(min(pair), max(pair)) for pair in answer.ww if pair[0] != pair[1]})
+        self.ordered = answer.ordered_pairs
 
     def _verdict(self, decided_by: str | None, evidence: Evidence | None, message: str = "") -> Verdict:
         outcome: Outcome = "unknown"

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from gradual.history import FENCE, INITIAL, READ, RMW, WRITE, History
+from gradual.kernels import ASSUMED
 from gradual.models import Model
 from gradual.verdict import Cycle, Edge, EdgeKind, Pair, Path, Step
 
 Time = int
 edge_kinds: tuple[EdgeKind, ...] = ("po", "wr", "ww", "rw")
-ASSUMED = -2
 
 
 class Contradiction(Exception):
@@ -196,17 +196,21 @@ def location_path(history: History, write: int, operation: int) -> Path:
     """
     if history.kind[operation] == RMW and history.source[operation] == write:
         return (Edge("wr", write, operation),)
-    before = history.location[:operation] == history.location[operation]
-    before &= history.thread[:operation] == history.thread[operation]
-    last = int(before.nonzero()[0][-1])
+    last = _access_before(history, operation)
     seen = () if last == write else (Edge("wr", write, last),)
     return (*seen, Edge("po", last, operation))
 
 
+def _access_before(history: History, operation: int) -> int:
+    """The last access of the same thread to the same location."""
+    mine = history.location[:operation] == history.location[operation]
+    mine &= history.thread[:operation] == history.thread[operation]
+    return int(mine.nonzero()[0][-1])
+
+
 def location_cycle(history: History, read: int) -> Cycle:
     """`read` returns the initial value, though its thread saw a write there before."""
-    mine = (history.location[:read] == history.location[read]) & (history.thread[:read] == history.thread[read])
-    last = int(mine.nonzero()[0][-1])
+    last = _access_before(history, read)
     write = last if history.kind[last] in (WRITE, RMW) else int(history.source[last])
     return Cycle((*location_path(history, write, read), Edge("rw", read, write)), "location")
 

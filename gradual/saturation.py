@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -24,7 +24,7 @@ MEMORY = 4 << 30
 COMPILED_FROM = 3000
 """Operations from which loading numba pays; below it the kernels run as plain Python."""
 
-_MODEL = {"SC": kernels.SC, "TSO": kernels.TSO, "PSO": kernels.PSO}
+MODEL_NUMBER = {"SC": kernels.SC, "TSO": kernels.TSO, "PSO": kernels.PSO}
 
 Mark = tuple[int, int]
 
@@ -42,7 +42,7 @@ class Saturation(Graph):
         self.model = model
         self._kernels = _load(history, model, compiled)
         self._plain = self._kernels is kernels
-        self._shape = kernels.shape(_MODEL[model.name], len(history), max(len(history.threads), 1),
+        self._shape = kernels.shape(MODEL_NUMBER[model.name], len(history), max(len(history.threads), 1),
                                     max(len(history.locations), 1))
         _, _, self._threads, self._locations, self._chains, self._width = self._shape
         if len(history) * self._width * 4 > MEMORY:
@@ -110,8 +110,8 @@ class Saturation(Graph):
 
     def assume(self, before: int, after: int) -> None:
         """Put `before` first and draw every consequence."""
-        self._run(lambda t: self._kernels.assume(
-            self._shape, t.op, t.row, t.edge, t.queue, t.trail, t.count, before, after))
+        self._run(lambda t: self._kernels.add(
+            self._shape, t.op, t.row, t.edge, t.queue, t.trail, t.count, kernels.WW, before, after, kernels.ASSUMED))
         self._run(lambda t: self._kernels.follow(
             self._shape, t.op, t.row, t.edge, t.members, t.slots, t.readers, t.event, t.queue, t.trail, t.count))
 
@@ -156,20 +156,12 @@ class Saturation(Graph):
         groups = self._locations * self._threads
         events = (n + 1) * kernels.EVENT_FIELDS + groups if self.model.name == "PSO" else 1
         return kernels.Tables(
-            op=self._operations(), row=self._rows(), edge=new((4 * n + 64) * kernels.EDGE_FIELDS),
+            op=self._column(operation_table(self.history)), row=self._rows(),
+            edge=new((4 * n + 64) * kernels.EDGE_FIELDS),
             members=new(groups + 1), slots=new((n + 1) * kernels.SLOT_FIELDS),
             readers=new(n * kernels.READER_FIELDS), event=new(events), order=new(n), queue=new(n),
             scratch=new(max((self._chains + self._threads) * (self._locations + 1) + 3 * self._threads, n)),
             trail=new(64 * (self._width + 1)), count=new(kernels.COUNTS))
-
-    def _operations(self) -> Any:
-        history = self.history
-        op = np.zeros((len(history), kernels.FIELDS), dtype=np.int32)
-        op[:, kernels.THREAD] = history.thread
-        op[:, kernels.KIND] = history.kind
-        op[:, kernels.LOCATION] = history.location
-        op[:, kernels.SOURCE] = history.source
-        return self._column(op.ravel())
 
     def _rows(self) -> Any:
         """Nothing is before anything (clock, events), nothing is known (counts)."""
@@ -219,6 +211,29 @@ class Saturation(Graph):
         op, row = self._tables.op, self._tables.row
         chain, pos = op[a * kernels.FIELDS + kernels.CHAIN], op[a * kernels.FIELDS + kernels.POS]
         return a == b or chain == kernels.NONE or bool(row[b][chain] >= pos)
+
+
+class Columns(Protocol):
+    """What the kernels want to know of operations; a History has it."""
+
+    @property
+    def thread(self) -> Column: ...
+    @property
+    def kind(self) -> Column: ...
+    @property
+    def location(self) -> Column: ...
+    @property
+    def source(self) -> Column: ...
+
+
+def operation_table(columns: Columns) -> Column:
+    """The kernels' table `op`, as far as the history fills it."""
+    op = np.zeros((len(columns.kind), kernels.FIELDS), dtype=np.int32)
+    op[:, kernels.THREAD] = columns.thread
+    op[:, kernels.KIND] = columns.kind
+    op[:, kernels.LOCATION] = columns.location
+    op[:, kernels.SOURCE] = columns.source
+    return op.ravel()
 
 
 def _load(history: History, model: Model, compiled: bool | None) -> ModuleType:

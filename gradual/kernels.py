@@ -15,7 +15,7 @@ location come before it. With that the two rules of saturation are look-ups: for
 last write of each thread before r goes before w; for a write u, all readers of the last write of
 each thread before u go before u.
 
-The tables, all of 32-bit numbers and flat but for `row` (a group is a location and a thread):
+The tables, all flat and of 32-bit numbers (a group is a location and a thread):
 
     op       per operation the fields THREAD … DIRTY
     row      per operation its clock (a cell per chain), what it knows (per thread) and, for PSO, the
@@ -76,10 +76,19 @@ if __name__ == "gradual.kernels":
     def kernel(function: Any) -> Any:
         return function
 
+    def index(number: int) -> int:
+        return number
+
 else:
-    from numba import njit
+    from numba import njit, uint64
 
     kernel = njit(cache=True, nogil=True)  # type: ignore[assignment]
+
+    @kernel
+    def index(number: int) -> int:
+        """A number that is never negative: the compiler need not count such indices from the end, and can take
+        several steps of a loop over them at once."""
+        return uint64(number)  # type: ignore[return-value]
 
 
 Shape = tuple[int, int, int, int, int, int]
@@ -339,6 +348,8 @@ def _reads_from(z: Shape, op: Any, edge: Any, count: Any) -> bool:
 def _per_location(z: Shape, op: Any, edge: Any, seen: Any, count: Any) -> bool:
     """The per-location axiom, as ww edges: the write a thread saw last precedes the next it sees.
 
+    Two writes of its own are left to its program order.
+
     False when it is violated at once (count[CLOSING_FROM] is the read) or there is no room (it is NONE).
     """
     for g in range(z[LOCATIONS] * z[THREADS]):
@@ -360,7 +371,7 @@ def _per_location(z: Shape, op: Any, edge: Any, seen: Any, count: Any) -> bool:
                     return False
             seen[g] = w if w >= 0 else NONE
         if k != READ:
-            if seen[g] != NONE:
+            if seen[g] != NONE and op[seen[g] * FIELDS + THREAD] != op[at + THREAD]:
                 if not _edge(op, edge, count, WW, seen[g], e, e):
                     return False
             seen[g] = e
@@ -523,7 +534,7 @@ def _remember(z: Shape, row: Any, trail: Any, count: Any, e: int) -> None:
     if n != NONE:
         trail[n] = e
         for i in range(z[WIDTH]):
-            trail[n + 1 + i] = row[e][i]
+            trail[n + 1 + i] = row[e * z[WIDTH] + i]
         count[TRAIL] = n + 1 + z[WIDTH]
 
 
@@ -543,49 +554,49 @@ def _stores(z: Shape, t: int) -> int:
 def _learn(z: Shape, op: Any, row: Any, members: Any, slots: Any, e: int) -> None:
     """Bring what e knows up to its clock. Knowledge only grows along a chain, so the walk goes on from there."""
     at = e * FIELDS
-    mine = row[e]
-    before = row[op[at + SAME]] if op[at + SAME] != NONE else mine
+    mine = e * z[WIDTH]
+    before = op[at + SAME] * z[WIDTH] if op[at + SAME] != NONE else mine
     group = op[at + LOCATION] * z[THREADS]
     for t in range(z[THREADS]):
         first, past = members[group + t], members[group + t + 1]
-        k = max(mine[z[CHAINS] + t], before[z[CHAINS] + t])
-        limit = mine[_stores(z, t)]
+        k = max(row[mine + z[CHAINS] + t], row[before + z[CHAINS] + t])
+        limit = row[mine + _stores(z, t)]
         while first + k < past and slots[(first + k) * SLOT_FIELDS + SLOT_POS] <= limit:
             k += 1
-        mine[z[CHAINS] + t] = k
+        row[mine + z[CHAINS] + t] = k
 
 
 @kernel
 def _learn_from_events(z: Shape, op: Any, row: Any, event: Any, e: int) -> None:
     """The same for PSO, from what the chains tell of the location."""
     at = e * FIELDS
-    mine = row[e]
-    before = row[op[at + SAME]] if op[at + SAME] != NONE else mine
+    mine = e * z[WIDTH]
+    before = op[at + SAME] * z[WIDTH] if op[at + SAME] != NONE else mine
     reached = z[CHAINS] + z[THREADS]
     first = (z[OPERATIONS] + 1) * EVENT_FIELDS + op[at + LOCATION] * z[THREADS]
     for t in range(z[THREADS]):
-        v = max(mine[reached + t], before[reached + t])
+        v = max(row[mine + reached + t], row[before + reached + t])
         following = event[first + t] if v == NONE else event[v * EVENT_FIELDS + EVENT_NEXT]
-        while following != NONE and event[following * EVENT_FIELDS + EVENT_POS] <= mine[t]:
+        while following != NONE and event[following * EVENT_FIELDS + EVENT_POS] <= row[mine + t]:
             v = following
             following = event[v * EVENT_FIELDS + EVENT_NEXT]
         if v != NONE:
-            mine[reached + t] = v
+            row[mine + reached + t] = v
             _join(z, op, row, event[v * EVENT_FIELDS + EVENT_WRITE], e)
 
 
 @kernel
 def _join(z: Shape, op: Any, row: Any, w: int, e: int) -> bool:
     """PSO: e comes after the write w of its location, so it knows what w knows, and w. Was that new?"""
-    theirs, mine = row[w], row[e]
+    theirs, mine = w * z[WIDTH] + z[CHAINS], e * z[WIDTH] + z[CHAINS]
     new = False
-    for t in range(z[CHAINS], z[CHAINS] + z[THREADS]):
-        if theirs[t] > mine[t]:
-            mine[t] = theirs[t]
+    for t in range(z[THREADS]):
+        if row[theirs + t] > row[mine + t]:
+            row[mine + t] = row[theirs + t]
             new = True
-    t = z[CHAINS] + op[w * FIELDS + THREAD]
-    if op[w * FIELDS + INDEX] >= mine[t]:
-        mine[t] = op[w * FIELDS + INDEX] + 1
+    t = op[w * FIELDS + THREAD]
+    if op[w * FIELDS + INDEX] >= row[mine + t]:
+        row[mine + t] = op[w * FIELDS + INDEX] + 1
         new = True
     return new
 
@@ -595,17 +606,17 @@ def _infer_before_source(z: Shape, op: Any, row: Any, edge: Any, members: Any, s
                          count: Any, r: int) -> int:
     """The last write of each thread before r goes before the one that r reads."""
     w = op[r * FIELDS + SOURCE]
-    mine, theirs = row[r], row[w]
+    mine, theirs = r * z[WIDTH], w * z[WIDTH]
     group = op[r * FIELDS + LOCATION] * z[THREADS]
     for t in range(z[THREADS]):
-        k = mine[z[CHAINS] + t]
-        if k <= theirs[z[CHAINS] + t]:
+        k = row[mine + z[CHAINS] + t]
+        if k <= row[theirs + z[CHAINS] + t]:
             continue
         slot = (members[group + t] + k - 1) * SLOT_FIELDS
         v = slots[slot + SLOT_WRITE]
         if v == w or v == r:
             continue
-        if z[MODEL] != PSO and theirs[_stores(z, t)] >= slots[slot + SLOT_POS]:
+        if z[MODEL] != PSO and row[theirs + _stores(z, t)] >= slots[slot + SLOT_POS]:
             continue
         answer = add(z, op, row, edge, queue, trail, count, WW, v, w, r)
         if answer != DONE:
@@ -618,19 +629,19 @@ def _infer_after_readers(z: Shape, op: Any, row: Any, edge: Any, members: Any, s
                          trail: Any, count: Any, u: int) -> int:
     """All readers of the last write of each thread before u go before u."""
     at = u * FIELDS
-    mine = row[u]
+    mine = u * z[WIDTH]
     group, own = op[at + LOCATION] * z[THREADS], u
     if op[at + INDEX] > 0:
         own = slots[(members[group + op[at + THREAD]] + op[at + INDEX] - 1) * SLOT_FIELDS + SLOT_WRITE]
-    before = row[own]
+    before = own * z[WIDTH]
     for t in range(z[THREADS]):
-        k = mine[z[CHAINS] + t] if t != op[at + THREAD] else op[at + INDEX]
-        if k == 0 or (own != u and k <= before[z[CHAINS] + t]):
+        k = row[mine + z[CHAINS] + t] if t != op[at + THREAD] else op[at + INDEX]
+        if k == 0 or (own != u and k <= row[before + z[CHAINS] + t]):
             continue  # nothing, or what the thread's write before u knew already
         slot = (members[group + t] + k - 1) * SLOT_FIELDS
         for i in range(slots[slot + SLOT_READERS], slots[slot + SLOT_FIELDS + SLOT_READERS]):
-            r = readers[i * READER_FIELDS + READER]
-            if r != u and mine[readers[i * READER_FIELDS + READER_CHAIN]] < readers[i * READER_FIELDS + READER_POS]:
+            r, chain = readers[i * READER_FIELDS + READER], readers[i * READER_FIELDS + READER_CHAIN]
+            if r != u and row[mine + chain] < readers[i * READER_FIELDS + READER_POS]:
                 answer = add(z, op, row, edge, queue, trail, count, RW, r, u, NONE)
                 if answer != DONE:
                     return answer
@@ -649,11 +660,11 @@ def add(z: Shape, op: Any, row: Any, edge: Any, queue: Any, trail: Any, count: A
 @kernel
 def _push(z: Shape, op: Any, row: Any, queue: Any, trail: Any, count: Any, kind: int, a: int, b: int) -> int:
     """a comes before b: b is after all that a is after. CYCLE when b itself is among that."""
-    theirs, mine = row[a], row[b]
+    theirs, mine, chains = index(a * z[WIDTH]), index(b * z[WIDTH]), index(z[CHAINS])
     chain, pos = op[a * FIELDS + CHAIN], op[a * FIELDS + POS]
-    new = chain != NONE and pos > mine[chain]
-    for c in range(z[CHAINS]):
-        new |= theirs[c] > mine[c]
+    new = chain != NONE and pos > row[mine + index(chain)]
+    for c in range(chains):
+        new |= row[theirs + c] > row[mine + c]
     joins = z[MODEL] == PSO and op[a * FIELDS + KIND] != READ and op[a * FIELDS + LOCATION] >= 0
     joins = joins and op[a * FIELDS + LOCATION] == op[b * FIELDS + LOCATION]
     if not new and not joins:
@@ -661,17 +672,17 @@ def _push(z: Shape, op: Any, row: Any, queue: Any, trail: Any, count: Any, kind:
     if not _room(z, trail, count):
         return FULL
     _remember(z, row, trail, count, b)
-    for c in range(z[CHAINS]):
-        mine[c] = max(mine[c], theirs[c])
+    for c in range(chains):
+        row[mine + c] = max(row[mine + c], row[theirs + c])
     if chain != NONE:
-        mine[chain] = max(mine[chain], pos)
+        row[mine + index(chain)] = max(row[mine + index(chain)], pos)
     chain = op[b * FIELDS + CHAIN]
-    closed = new and chain != NONE and mine[chain] >= op[b * FIELDS + POS]
+    closed = new and chain != NONE and row[mine + index(chain)] >= op[b * FIELDS + POS]
     if joins:
-        own = z[CHAINS] + op[b * FIELDS + THREAD]
-        before = mine[own]
+        own = mine + chains + index(op[b * FIELDS + THREAD])
+        before = row[own]
         new = _join(z, op, row, a, b) or new
-        closed = closed or (op[b * FIELDS + KIND] != READ and before <= op[b * FIELDS + INDEX] < mine[own])
+        closed = closed or (op[b * FIELDS + KIND] != READ and before <= op[b * FIELDS + INDEX] < row[own])
     if new:
         _enqueue(z, op, queue, count, b)
     if closed:
@@ -691,7 +702,7 @@ def undo(z: Shape, op: Any, row: Any, edge: Any, queue: Any, trail: Any, count: 
     while count[TRAIL] > length:
         n = count[TRAIL] - 1 - z[WIDTH]
         for i in range(z[WIDTH]):
-            row[trail[n]][i] = trail[n + 1 + i]
+            row[trail[n] * z[WIDTH] + i] = trail[n + 1 + i]
         count[TRAIL] = n
     k = count[EDGES]
     while k > edges:
@@ -718,7 +729,7 @@ def ordered_pairs(z: Shape, op: Any, row: Any) -> int:
     for e in range(z[OPERATIONS]):
         if op[e * FIELDS + KIND] == WRITE or op[e * FIELDS + KIND] == RMW:
             for t in range(z[THREADS]):
-                pairs += row[e][z[CHAINS] + t]
+                pairs += row[e * z[WIDTH] + z[CHAINS] + t]
     return pairs
 
 
@@ -899,7 +910,7 @@ def decide_many(model: int, starts: Any, threads: Any, locations: Any, op: Any, 
         mine, my_run = op[low * FIELDS:high * FIELDS], run[low:high]
         for e in range(n):
             for c in range(z[WIDTH]):
-                row[e, c] = 0 if chains <= c < chains + t else NONE
+                row[e * z[WIDTH] + c] = 0 if chains <= c < chains + t else NONE
         scheduled[h] = 0
         ordered[h] = 0
         if prepare(z, mine, edge, members, slots, readers, event, order, scratch, final[finals[h]:], count) != DONE:

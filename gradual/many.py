@@ -104,7 +104,7 @@ class _Flock:
         compiled.decide_many(  # type: ignore[attr-defined]
             MODEL_NUMBER[model.name], self.starts, self.threads, self.locations, operation_table(self),
             self.final.astype(np.int32), self.finals,
-            np.zeros((n + 1, 4 * t), dtype=np.int32), new((n * (n + 8) + 64) * kernels.EDGE_FIELDS),
+            new((n + 1) * 4 * t), new((n * (n + 8) + 64) * kernels.EDGE_FIELDS),
             new(t * x + 1), new((n + 1) * kernels.SLOT_FIELDS), new(n * kernels.READER_FIELDS),
             new((n + 1) * kernels.EVENT_FIELDS + t * x), new(n), new(n),
             new(max((chains + t) * (x + 1) + 3 * t, n)), new(4), new(kernels.COUNTS), new(n), new(n), new(n),

@@ -65,7 +65,7 @@ class Saturation(Graph):
     def precedes(self, a: int, b: int) -> bool:
         """Does write a come before write b of the same location?"""
         op, row = self._tables.op, self._tables.row
-        known = row[b][self._chains + op[a * kernels.FIELDS + kernels.THREAD]]
+        known = row[b * self._width + self._chains + op[a * kernels.FIELDS + kernels.THREAD]]
         return bool(known > op[a * kernels.FIELDS + kernels.INDEX])
 
     def ordered_pairs(self) -> int:
@@ -167,7 +167,7 @@ class Saturation(Graph):
         """Nothing is before anything (clock, events), nothing is known (counts)."""
         row = np.full((len(self.history), self._width), kernels.NONE, dtype=np.int32)
         row[:, self._chains:self._chains + self._threads] = 0
-        return self._column(row)
+        return self._column(row.ravel())
 
     def _new(self, length: int, value: int = 0) -> Any:
         if self._plain:
@@ -210,7 +210,7 @@ class Saturation(Graph):
     def knows_to_reach(self, a: int, b: int) -> bool:
         op, row = self._tables.op, self._tables.row
         chain, pos = op[a * kernels.FIELDS + kernels.CHAIN], op[a * kernels.FIELDS + kernels.POS]
-        return a == b or chain == kernels.NONE or bool(row[b][chain] >= pos)
+        return a == b or chain == kernels.NONE or bool(row[b * self._width + chain] >= pos)
 
 
 class Columns(Protocol):

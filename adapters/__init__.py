@@ -20,6 +20,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import BinaryIO, Protocol, cast
 
 from gradual.history import History, InputError, Options
@@ -50,9 +51,10 @@ class WritingAdapter(Adapter, Protocol):
     def write(histories: Iterable[History], stream: BinaryIO) -> None: ...
 
 
-def names() -> list[str]:
+@cache
+def names() -> tuple[str, ...]:
     """The formats there are: one per module of this package that does not start with `_`."""
-    return sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
+    return tuple(sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")))
 
 
 def adapter(name: str) -> Adapter:

@@ -148,7 +148,7 @@ def name(cell: object, column: str) -> str:
     raise ValueError(f"{column} {described(cell)} is neither a name nor a number")
 
 
-@lru_cache(maxsize=1 << 16)  # a trace has few names and repeats them in every row
+@lru_cache(maxsize=1 << 12)  # a trace has few names and repeats them in every row
 def _name(cell: str, column: str) -> str:
     text = cell.strip()
     if not text:
@@ -214,6 +214,10 @@ def _add(builder: Builder, line: int, cells: Cells) -> None:
             builder.rmw(who, place, number(read, "read"), what, line=line, tick=when, size=width)
 
 
+REMEMBERED = 10_000
+"""Histories whose rows are recognised when more of them come later."""
+
+
 class Groups:
     """Rows become histories: a new one begins whenever the history column changes.
 
@@ -223,7 +227,8 @@ class Groups:
     def __init__(self, file: str, options: Options) -> None:
         self._file = file
         self._options = options
-        self._seen: set[str] = set()
+        self._seen: dict[str, None] = {}
+        """The names of the last histories, in their order: a stream may never end."""
         self._name: str | None = None
         self._builder: Builder | None = None
         """Of the history under way; None when that is spoilt."""
@@ -234,8 +239,13 @@ class Groups:
         """Is this the first history of that name? It begins then, and whoever asks has its rows."""
         if name in self._seen:
             return False
-        self._seen.add(name)
+        self._remember(name)
         return True
+
+    def _remember(self, name: str) -> None:
+        self._seen[name] = None
+        if len(self._seen) > REMEMBERED:
+            del self._seen[next(iter(self._seen))]
 
     def histories(self, rows: Iterable[Row | InputError]) -> Iterator[History | InputError]:
         """The histories of `rows`; an InputError among them is a row that could not be read."""
@@ -289,7 +299,7 @@ class Groups:
         elif before is not None:
             yield InputError(f"line {unread.line} could not be read and may belong to this history",
                              self._file, line, called)
-        self._seen.add(called)
+        self._remember(called)
 
     def _close(self) -> Iterator[History | InputError]:
         builder, self._builder = self._builder, None

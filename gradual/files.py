@@ -62,6 +62,16 @@ def _unzipped(stream: BinaryIO) -> tuple[bytes, BinaryIO]:
     return head, stream
 
 
+def recognised(file: str) -> bool:
+    """Does the file begin as a trace of some format does?"""
+    try:
+        with open(file, "rb") as raw:
+            head, _ = _unzipped(raw)
+            return any(adapters.adapter(name).recognise(head) for name in adapters.names())
+    except (OSError, EOFError, zlib.error):
+        return False
+
+
 def _opened(file: str) -> BinaryIO:
     if file != "-":
         return open(file, "rb")
@@ -91,6 +101,8 @@ def read(path: str | os.PathLike[str], format: str | None, options: Options) -> 
         yield InputError("this is a folder; name the trace files in it", file)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         yield InputError(f"the file is damaged: {error}", file)
+    except MemoryError:
+        yield InputError("there is not enough memory to read it", file)
     except OSError as error:
         yield InputError((error.strerror or str(error)).lower(), file)
 
@@ -114,7 +126,8 @@ def write(histories: Iterable[History], path: str | os.PathLike[str], format: st
 @contextmanager
 def appearing(file: str) -> Iterator[BinaryIO]:
     """A file to write that appears under its name only once it is whole. Devices and pipes are written as they are."""
-    if os.path.exists(file) and not os.path.isfile(file):
+    file = os.path.realpath(file)  # a link stays one
+    if (os.path.exists(file) and not os.path.isfile(file)) or file.startswith(("/dev/", "/proc/")):
         with open(file, "wb") as stream:
             yield stream
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 
 from gradual import pipeline, words
@@ -47,7 +47,7 @@ class Judgement:
     @property
     def json(self) -> records.Record:
         if not isinstance(self.item, History) or self.verdict.verdict == "error":
-            return records.error_record(self._name, self.item.file, self.verdict.model, self.verdict.message)
+            return records.error_record(self.name, self.item.file, self.verdict.model, self.verdict.message)
         orders = {} if self.orders is None else {"orders": self.orders}
         return records.record(self.verdict, self.item) | orders
 
@@ -58,13 +58,13 @@ class Judgement:
         return None
 
     @property
-    def _name(self) -> str:
+    def name(self) -> str:
         return self.item.name if isinstance(self.item, History) else self.item.history or stem(self.item.file)
 
     @property
     def _title(self) -> str:
         """The file, and the history in it where the file's name does not say."""
-        file, name = self.item.file, self._name
+        file, name = self.item.file, self.name
         return file if name in ("", stem(file)) else f"{file} [{name}]"
 
 
@@ -82,17 +82,16 @@ class Judge:
 
     @property
     def status(self) -> int:
-        """1 after a violation, else 2 after an error, 3 after an unknown, 0."""
-        ranked = (("violation", 1), ("error", 2), ("unknown", 3))
-        return next((status for verdict, status in ranked if verdict in self._seen), 0)
+        return exit_status(self._seen)
 
     def summary(self) -> str:
         """How many verdicts of each kind there were."""
         return "gradual: " + ", ".join(f"{count} {verdict}" for verdict, count in sorted(self._seen.items()))
 
-    def judgements(self, items: Iterable[Item], progress: Progress, *, live: bool) -> Iterator[Judgement]:
-        """The answers, in the order of the items. From a `live` stream each is given as soon as its item is there."""
-        for chunk in ([item] for item in items) if live else _chunks(items):
+    def judgements(self, items: Iterable[Item], progress: Progress, *,
+                   patience: float = PATIENCE) -> Iterator[Judgement]:
+        """The answers, in the order of the items. Without patience each is given as soon as its item is there."""
+        for chunk in _chunks(items, patience):
             early = self._early(chunk)
             for place, item in enumerate(chunk):
                 for model in self.models:
@@ -131,19 +130,27 @@ class Judge:
             return Verdict(model, "error", message=str(item))
         try:
             return pipeline.check(item, model, engine=self.engine, completion=self.completion, timeout=self.timeout)
+        except MemoryError:
+            return Verdict(model, "unknown", message=pipeline.NO_MEMORY)
         except Exception as error:  # a fault of ours must not cost the user the other histories
             fault = f"a fault in gradual, please report it with this trace: {type(error).__name__}: {error}"
             return Verdict(model, "error", message=fault)
 
 
-def _chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
+def exit_status(verdicts: Container[str]) -> int:
+    """1 after a violation, else 2 after an error, 3 after an unknown, 0."""
+    ranked = (("violation", 1), ("error", 2), ("unknown", 3))
+    return next((status for verdict, status in ranked if verdict in verdicts), 0)
+
+
+def _chunks(items: Iterable[Item], patience: float) -> Iterator[list[Item]]:
     """Items in groups, none of which keeps the user waiting."""
     chunk: list[Item] = []
     since = time.monotonic()
     for item in items:
         chunk.append(item)
         large = isinstance(item, History) and len(item) > pipeline.SMALL
-        if large or len(chunk) == AT_MOST or time.monotonic() - since > PATIENCE:
+        if large or len(chunk) == AT_MOST or time.monotonic() - since >= patience:
             yield chunk
             chunk = []
             since = time.monotonic()

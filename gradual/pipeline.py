@@ -23,6 +23,7 @@ from gradual.words import in_a_line
 ENGINES = ("auto", "saturation", "datalog")
 """datalog climbs the ladder first, and is quadratic; saturation leaves it out. auto decides as saturation does,
 and climbs the ladder of a small violation afterwards, to name the criterion that fails."""
+NO_MEMORY = "not decided within the memory there is"
 SMALL = 500
 """Operations up to which a history counts as small."""
 
@@ -40,7 +41,7 @@ def check(history: History, model: str | Model = "sc", *, engine: str = "auto", 
     except TimeoutError:
         verdict = decision.unknown(f"not decided within {timeout:g} s; allow more time")
     except MemoryError:
-        verdict = decision.unknown("not decided within the memory there is")
+        verdict = decision.unknown(NO_MEMORY)
     if verdict.evidence is not None:
         certificate.check(history, model.name, verdict.evidence)
     return replace(verdict, message=verdict.message or in_a_line(verdict.evidence, history),

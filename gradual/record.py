@@ -15,8 +15,14 @@ Record = dict[str, Any]
 
 def record(verdict: Verdict, history: History) -> Record:
     """One history, one model."""
-    found = _base(history.name, history.file, verdict.model, verdict.verdict)
-    found |= {
+    evidence = verdict.evidence
+    witness = {"witness": _witness(evidence, history)} if isinstance(evidence, Witness) else {}
+    return figures(verdict, history) | witness | violation(verdict, history)
+
+
+def figures(verdict: Verdict, history: History) -> Record:
+    """What there is to say without the evidence."""
+    return _base(history.name, history.file, verdict.model, verdict.verdict) | {
         "decided_by": verdict.decided_by,
         "operations": len(history),
         "threads": len(history.threads),
@@ -28,14 +34,18 @@ def record(verdict: Verdict, history: History) -> Record:
         "seconds": round(verdict.seconds, 6),
         "message": verdict.message,
     }
+
+
+def violation(verdict: Verdict, history: History) -> Record:
+    """The evidence of a violation; nothing for any other verdict."""
+    if verdict.verdict != "violation":
+        return {}
     evidence = verdict.evidence
-    if isinstance(evidence, Witness):
-        found["witness"] = _witness(evidence, history)
-    elif verdict.verdict == "violation":
-        found["cycle"] = _path(evidence.edges, history) if isinstance(evidence, Cycle) else []
-        found["steps"] = _steps(evidence, history) if isinstance(evidence, Cycle) else []
-        if isinstance(evidence, Refutation):
-            found["pairs_tried"] = [[operation(history, o) for o in pair] for pair in pairs_tried(evidence)]
+    found: Record = {"cycle": [], "steps": []}
+    if isinstance(evidence, Cycle):
+        found = {"cycle": _path(evidence.edges, history), "steps": _steps(evidence, history)}
+    if isinstance(evidence, Refutation):
+        found["pairs_tried"] = [[operation(history, o) for o in pair] for pair in pairs_tried(evidence)]
     return found
 
 

@@ -1,9 +1,12 @@
-"""What all tests share: the random seed of a run, and the folder of data beside the repository."""
+"""What all tests share: the random seed of a run, the folder of data beside the repository, and a browser."""
 
 from __future__ import annotations
 
+import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,3 +21,36 @@ def shared_traces() -> Path:
     if not (SHARED / "traces").is_dir():
         pytest.skip("the folder ../shared/traces is not here")
     return SHARED / "traces"
+
+
+@pytest.fixture(scope="session")
+def _chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """One browser for all tests of a process: it takes a second to start."""
+    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed (pip install -e .[test])")
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    driver = shutil.which("chromedriver")
+    if chromium is None or driver is None:
+        pytest.skip("no chromium or chromedriver here (Debian: apt-get install chromium chromium-driver)")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    profile = tmp_path_factory.mktemp("chromium")
+    for flag in ("headless=new", "no-sandbox", "disable-gpu", "disable-dev-shm-usage", "hide-scrollbars",
+                 f"user-data-dir={profile}"):
+        options.add_argument(f"--{flag}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    chrome = webdriver.Chrome(options, webdriver.ChromeService(driver))
+    yield chrome
+    chrome.quit()
+
+
+@pytest.fixture
+def browser(_chromium: Any) -> Iterator[Any]:
+    """Headless Chromium, driven by selenium, on an empty page; skips where it is missing.
+
+    `browser.get(path.as_uri())` opens a file, `browser.get_log("browser")` has what the console said.
+    """
+    _chromium.get("about:blank")
+    _chromium.get_log("browser")
+    yield _chromium
+    _chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    _chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})

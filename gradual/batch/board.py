@@ -1,0 +1,57 @@
+"""How far a batch is: a bar on a terminal, a plain line now and then elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+
+BAR = 24
+PLAIN = 10.0
+"""Seconds between plain lines."""
+SMOOTH = 0.2
+"""Seconds between changes of the bar."""
+
+
+class Board:
+    """Counts what has been done; `total` is in files."""
+
+    def __init__(self, total: int, skipped: int = 0) -> None:
+        self.total = total
+        self.files = skipped
+        self.verdicts: Counter[str] = Counter()
+        self.histories = 0
+        self._skipped = skipped
+        self._started = self._shown = time.monotonic()
+        self._tty = sys.stderr.isatty()
+
+    def show(self) -> None:
+        now = time.monotonic()
+        if now - self._shown >= (SMOOTH if self._tty else PLAIN):
+            self._shown = now
+            self._say(f"\r\x1b[K{self._bar()} {self}" if self._tty else f"gradual: {self}\n")
+
+    def clear(self) -> None:
+        if self._tty:
+            self._say("\r\x1b[K")
+
+    def _say(self, text: str) -> None:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+    def _bar(self) -> str:
+        full = BAR * self.files // max(self.total, 1)
+        return "[" + "#" * full + "." * (BAR - full) + "]"
+
+    def __str__(self) -> str:
+        seconds = max(time.monotonic() - self._started, 1e-3)
+        new = self.files - self._skipped
+        left = f", {_clock(seconds / new * (self.total - self.files))} left" if new and self.files < self.total else ""
+        return (f"{self.files}/{self.total} files, {self.histories} histories, {self.histories / seconds:.0f}/s, "
+                f"{self.verdicts['violation']} violations, {self.verdicts['error']} errors{left}")
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

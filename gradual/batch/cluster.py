@@ -1,0 +1,84 @@
+"""The workers of a Dask cluster: it schedules, restarts what was lost with a worker, and tells when it gives up."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from gradual.adapters import stem
+from gradual.batch import BatchError
+from gradual.batch.results import SCHEMA
+from gradual.batch.work import Finished, Settings, Task, Work, batch_of, error_row
+from gradual.batch.workers import MOMENT, Done, Event, Rows
+
+PATIENCE = "10s"
+
+
+class Cluster:
+    """An existing cluster, by the address of its scheduler."""
+
+    def __init__(self, address: str, settings: Settings) -> None:
+        try:
+            from distributed import Client
+        except ImportError:
+            raise BatchError("--dask: Dask is not installed here; `pip install distributed`") from None
+        try:
+            self._client = Client(address, timeout=PATIENCE, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise BatchError(f"--dask {address}: no Dask scheduler answers there ({error})") from None
+        self._settings = settings
+        self._running: dict[Any, Task] = {}
+
+    def events(self, tasks: list[Task]) -> Iterator[Event]:
+        """Perform the tasks, each wholly or not at all."""
+        from distributed import as_completed
+
+        completed = as_completed(self._start(tasks), raise_errors=False, loop=self._client.loop)
+        while not completed.is_empty():
+            if not completed.has_ready():
+                time.sleep(MOMENT)
+                yield None
+                continue
+            for future in completed.next_batch(block=False):
+                task = self._running.pop(future)
+                if future.status == "finished":
+                    batches, finished = future.result()
+                    for batch in batches:
+                        yield Rows(pa.ipc.read_record_batch(batch, SCHEMA))
+                    more = finished.shared(task, max(len(self._client.nthreads()), 1))
+                    completed.update(self._start(more))
+                    yield Done(task, more)
+                elif len(task.portions) > 1:  # find out which of them it was
+                    completed.update(self._start([replace(task, portions=(portion,)) for portion in task.portions]))
+                else:
+                    yield Rows(_given_up(task, future.exception()))
+                    yield Done(task, [])
+
+    def _start(self, tasks: list[Task]) -> list[Any]:
+        started = {self._client.submit(perform, task, self._settings, pure=False): task for task in tasks}
+        self._running.update(started)
+        return list(started)
+
+    def stop(self) -> None:
+        self._client.close()  # which has the scheduler forget what is still to do
+
+
+def perform(task: Task, settings: Settings) -> tuple[list[bytes], Finished]:
+    """All rows of a task, and what is left of it."""
+    rows: list[bytes] = []
+    finished = Work(task, settings, lambda batch: rows.append(batch.serialize().to_pybytes())).perform()
+    return rows, finished
+
+
+def _given_up(task: Task, error: BaseException) -> pa.RecordBatch:
+    if isinstance(error, ModuleNotFoundError):
+        raise BatchError(f"--dask: its workers cannot do this: {error}; install gradual there") from None
+    trace = task.portions[0].trace
+    reason = (str(error) or "no reason given").splitlines()[0]
+    what = f"the cluster gave up on this file: {type(error).__name__}: {reason}"
+    done = max((number for number, _ in task.portions[0].done), default=-1)
+    return batch_of([error_row(trace, done + 1, stem(trace.source), model, what) for model in task.models])

@@ -1,0 +1,104 @@
+"""Which files a batch checks: files, folders and patterns become a list, each file once."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from gradual import adapters
+from gradual.batch.results import MARKER
+from gradual.files import recognised
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A file to check, or what stands in the way of one."""
+
+    path: str
+    size: int | None = None
+    modified: int | None = None
+    """Microseconds since 1970."""
+    error: str = ""
+    """Why it cannot be read, where that is known already."""
+
+    @property
+    def source(self) -> str:
+        """Its name as text: bytes that are not UTF-8 are spelled out."""
+        return printable(self.path)
+
+
+def printable(path: str) -> str:
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+@dataclass
+class Search:
+    """What was found, in the order of the arguments and by name within a folder."""
+
+    traces: list[Trace]
+    left_alone: list[str]
+    """Files in folders that are no traces, as far as one can see."""
+
+
+def find(paths: Iterable[str], format: str | None) -> Search:
+    """The traces that `paths` stand for. With a `format`, every file in a folder counts as one."""
+    search = Search([], [])
+    seen: set[str] = set()
+    for path in paths:
+        for file, error, named in _files(path):
+            real = os.path.realpath(file)
+            if real in seen:
+                continue
+            seen.add(real)
+            if error:
+                search.traces.append(Trace(file, error=error))
+            elif named or format is not None or adapters.by_extension(file) or recognised(file):
+                search.traces.append(_trace(file))
+            else:
+                search.left_alone.append(printable(file))
+    return search
+
+
+def _files(path: str) -> Iterator[tuple[str, str, bool]]:
+    """Files, what is wrong with them, and whether somebody asked for this very file."""
+    if os.path.isdir(path):
+        yield from _walk(path)
+    elif not os.path.lexists(path) and (matches := sorted(glob.glob(path, recursive=True))):
+        for match in matches:
+            if os.path.isdir(match):
+                yield from _walk(match)
+            else:
+                yield match, "", True
+    else:
+        yield path, "", True
+
+
+def _walk(folder: str) -> Iterator[tuple[str, str, bool]]:
+    unreadable: list[OSError] = []
+    for here, folders, files in os.walk(folder, onerror=unreadable.append):
+        for error in unreadable:
+            yield str(error.filename), _reason(error), False
+        unreadable.clear()
+        if MARKER in files:  # results, not traces
+            folders.clear()
+            continue
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(files):
+            if not name.startswith(".") and not name.endswith(".part"):
+                yield os.path.join(here, name), "", False
+    for error in unreadable:
+        yield str(error.filename), _reason(error), False
+
+
+def _trace(file: str) -> Trace:
+    try:
+        status = os.stat(file)
+    except OSError as error:
+        return Trace(file, error=_reason(error))
+    return Trace(file, status.st_size, status.st_mtime_ns // 1000)
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()

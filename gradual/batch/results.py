@@ -1,0 +1,201 @@
+"""The results of a batch: a Parquet dataset that grows by whole parts.
+
+A folder of parts. Each holds rows (one per history and model) and, in its metadata, the files that
+were checked to their end. A part appears under its name only once it is whole, rows and metadata
+together, so whatever ends a run, the next one knows exactly what is left to do.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from gradual.batch import BatchError
+from gradual.files import appearing
+
+MARKER = "_gradual.json"
+"""Says that the folder holds results, and with which options they were made. (Readers of a dataset leave out
+what begins with an underscore.)"""
+_COMPLETE, _REPLACES = b"gradual.complete", b"gradual.replaces"
+
+SCHEMA = pa.schema([
+    ("source", pa.string()), ("history", pa.string()), ("number", pa.int64()), ("model", pa.string()),
+    ("verdict", pa.string()), ("decided_by", pa.string()), ("operations", pa.int64()), ("threads", pa.int64()),
+    ("locations", pa.int64()), ("write_pairs", pa.int64()), ("unordered_pairs", pa.int64()),
+    ("unordered_percent", pa.float64()), ("ordered_by", pa.string()), ("seconds", pa.float64()),
+    ("message", pa.string()), ("explanation", pa.string()), ("cycle", pa.string()), ("steps", pa.string()),
+    ("pairs_tried", pa.string()), ("witness", pa.list_(pa.int32())), ("file_size", pa.int64()),
+    ("modified", pa.timestamp("us", tz="UTC")), ("version", pa.string())])
+
+_ORDER = ("source", "number", "model")
+
+Key = tuple[int, str]
+"""A history's number in its file, and the model."""
+Stamp = tuple[int | None, int | None]
+"""Size and time of a file: when they change, so may its verdicts."""
+
+
+class Results:
+    """The dataset in `folder`, open for one writer."""
+
+    def __init__(self, folder: Path, options: dict[str, Any]) -> None:
+        self.folder = folder
+        self._rows: list[pa.RecordBatch] = []
+        self._completed: list[tuple[str, str, Stamp]] = []
+        self._lock = self._open(options)
+        self._finish_compaction()
+        self._next = max((int(part.stem.split("-")[1]) for part in self._parts()), default=-1) + 1
+        self._complete: dict[tuple[str, str], Stamp] = {}
+        for part in self._parts():
+            self._complete.update(_completed(_metadata(part)))
+
+    def _open(self, options: dict[str, Any]) -> int:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            marker = self.folder / MARKER
+            if not marker.exists():
+                if any(self.folder.iterdir()):
+                    raise BatchError(f"{self.folder} holds other things; choose another --out")
+                with appearing(str(marker)) as stream:
+                    stream.write(json.dumps(options, sort_keys=True).encode())
+            lock = os.open(marker, os.O_RDWR)
+        except FileExistsError:
+            raise BatchError(f"{self.folder} is a file; results need a folder, choose another --out") from None
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BatchError(f"another batch is writing to {self.folder}; wait, or choose another --out") from None
+        before = json.loads(marker.read_bytes() or b"{}")
+        if before != options:
+            changed = ", ".join(f"--{name} {before.get(name)!r}, now {options.get(name)!r}"
+                                for name in sorted(before | options) if before.get(name) != options.get(name))
+            raise BatchError(f"{self.folder} was made with other options ({changed}); choose another --out")
+        return lock
+
+    def close(self) -> None:
+        os.close(self._lock)
+
+    # --- what is there
+
+    def _parts(self) -> list[Path]:
+        return parts(self.folder)
+
+    def is_complete(self, source: str, model: str, stamp: Stamp) -> bool:
+        return self._complete.get((source, model)) == stamp
+
+    def begun(self, stamps: dict[str, Stamp]) -> dict[str, set[Key]]:
+        """Of files that were begun and not ended, what is there already. Rows of files that have changed go."""
+        done: dict[str, set[Key]] = defaultdict(set)
+        wanted = pa.array(stamps, pa.string())
+        for part in self._parts():
+            table = pq.read_table(part, columns=["source", "number", "model", "file_size", "modified"])
+            at = pc.indices_nonzero(pc.is_in(table["source"], wanted))
+            table = table.take(at)
+            times = table["modified"].cast(pa.int64()).to_pylist()
+            old = []
+            rows = table.drop_columns(["modified"]).to_pylist()
+            for place, row, time in zip(at.to_pylist(), rows, times, strict=True):
+                if (row["file_size"], time) == stamps[row["source"]]:
+                    done[row["source"]].add((row["number"], row["model"]))
+                else:
+                    old.append(place)
+            if old:
+                self._without(part, old)
+        return done
+
+    def _without(self, part: Path, rows: list[int]) -> None:
+        table = pq.read_table(part)
+        kept = table.take(pa.array(sorted(set(range(len(table))) - set(rows)), pa.int64()))
+        _write(part, [kept], _metadata(part))
+
+    # --- adding
+
+    def add(self, rows: pa.RecordBatch) -> None:
+        self._rows.append(rows)
+
+    def complete(self, source: str, model: str, stamp: Stamp) -> None:
+        self._completed.append((source, model, stamp))
+
+    @property
+    def waiting(self) -> int:
+        """Rows that no part holds yet."""
+        return sum(len(rows) for rows in self._rows)
+
+    def flush(self) -> None:
+        """One part more. OSError when the disk is full or read-only: nothing is half-written then."""
+        if self._rows or self._completed:
+            table = pa.Table.from_batches(self._rows, SCHEMA)
+            _write(self.folder / f"part-{self._next:08}.parquet", [table], _noted(self._completed))
+            self._next += 1
+            for source, model, stamp in self._completed:
+                self._complete[source, model] = stamp
+            self._rows, self._completed = [], []
+
+    def compact(self) -> None:
+        """Many parts become one: it names those it replaces, so that they are never taken twice."""
+        old = self._parts()
+        if len(old) < 2:
+            return
+        metadata = _noted([(source, model, stamp) for (source, model), stamp in self._complete.items()])
+        metadata[_REPLACES] = json.dumps([part.name for part in old]).encode()
+        _write(self.folder / f"part-{self._next:08}.parquet", (pq.read_table(part) for part in old), metadata)
+        self._next += 1
+        self._finish_compaction()
+
+    def _finish_compaction(self) -> None:
+        for part in self._parts():
+            for name in json.loads(_metadata(part).get(_REPLACES, b"[]")):
+                (self.folder / name).unlink(missing_ok=True)
+        for unfinished in self.folder.glob("*.part"):
+            unfinished.unlink()
+
+
+def parts(folder: Path) -> list[Path]:
+    return sorted(folder.glob("part-*.parquet"))
+
+
+def _write(part: Path, tables: Iterable[pa.Table], metadata: dict[bytes, bytes]) -> None:
+    schema = SCHEMA.with_metadata(metadata)
+    with appearing(str(part)) as stream:
+        with pq.ParquetWriter(stream, schema, compression="zstd") as writer:
+            for table in tables:
+                writer.write_table(table.replace_schema_metadata(metadata))
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _metadata(part: Path) -> dict[bytes, bytes]:
+    found = pq.read_schema(part).metadata or {}
+    return {key: found[key] for key in (_COMPLETE, _REPLACES) if key in found}
+
+
+def _noted(completed: list[tuple[str, str, Stamp]]) -> dict[bytes, bytes]:
+    return {_COMPLETE: json.dumps(completed).encode()}
+
+
+def _completed(metadata: dict[bytes, bytes]) -> Iterator[tuple[tuple[str, str], Stamp]]:
+    for source, model, (size, modified) in json.loads(metadata.get(_COMPLETE, b"[]")):
+        yield (source, model), (size, modified)
+
+
+def read(folder: Path, columns: list[str], sources: Iterable[str]) -> pa.Table:
+    """The rows of some files, in order."""
+    wanted = list(dict.fromkeys([*columns, *_ORDER]))
+    table = pa.concat_tables(pq.read_table(part, columns=wanted) for part in parts(folder))
+    table = table.replace_schema_metadata(None).filter(pc.is_in(table["source"], pa.array(sources, pa.string())))
+    return table.sort_by([(name, "ascending") for name in _ORDER])
+
+
+def rows(folder: Path, columns: list[str], sources: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """The same, one by one."""
+    for batch in read(folder, columns, sources).to_batches(max_chunksize=1000):
+        yield from batch.to_pylist()

@@ -1,0 +1,131 @@
+"""A batch from its paths to its table: find, leave out what is done, share the work, keep the rows."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import pyarrow.compute as pc
+
+from gradual.batch.board import Board
+from gradual.batch.find import Trace
+from gradual.batch.results import Results
+from gradual.batch.work import Portion, Task
+from gradual.batch.workers import Event, Rows
+
+TOGETHER = 256
+"""Small files that a worker takes at a time, at most."""
+LARGE = 1 << 20
+"""Bytes from which a file is a task of its own."""
+FIRST, LATER = 2.0, 30.0
+"""Seconds between parts, when a run begins and when it has gone on for long."""
+
+
+class Crew(Protocol):
+    """Whoever does the work."""
+
+    def events(self, tasks: list[Task]) -> Iterator[Event]: ...
+
+    def stop(self) -> None: ...
+
+
+@dataclass
+class Batch:
+    """Traces, to be judged against models, with the results kept."""
+
+    traces: list[Trace]
+    models: tuple[str, ...]
+    results: Results
+    workers: int
+    fail_fast: bool = False
+    violations_to: Path | None = None
+    not_copied: list[str] = field(default_factory=list)
+    """Files of which that failed, and why."""
+
+    def run(self, crew: Crew) -> Board:
+        """Everything that is left to do. What was done is on the disk when this ends, however it ends."""
+        tasks = self._tasks()
+        open_shares = Counter(portion.trace.source for task in tasks for portion in task.portions)
+        board = Board(len(self.traces), len(self.traces) - len(open_shares))
+        stamps = {trace.source: trace for trace in self.traces}
+        started = flushed = time.monotonic()
+        try:
+            for event in crew.events(tasks):
+                if isinstance(event, Rows):
+                    self._take(event, board, stamps)
+                elif event is not None:
+                    open_shares.update(portion.trace.source for task in event.more for portion in task.portions)
+                    for portion in event.task.portions:
+                        self._ended(portion, event.task.models, open_shares, board)
+                now = time.monotonic()
+                if now - flushed > min(max((now - started) / 20, FIRST), LATER):
+                    self.results.flush()
+                    flushed = now
+                board.show()
+                if self.fail_fast and board.verdicts["violation"]:
+                    break
+        finally:
+            crew.stop()
+            board.clear()
+            self.results.flush()
+        self.results.compact()
+        return board
+
+    def _tasks(self) -> list[Task]:
+        """What is left, large files first: a long one must not come last."""
+        left: dict[tuple[str, ...], list[Trace]] = {}
+        for trace in self.traces:
+            models = tuple(model for model in self.models
+                           if not self.results.is_complete(trace.source, model, stamp(trace)))
+            if models:
+                left.setdefault(models, []).append(trace)
+        done = self.results.begun({trace.source: stamp(trace) for traces in left.values() for trace in traces})
+        return [Task(tuple(Portion(trace, frozenset(done.get(trace.source, ())), first=len(group) == 1)
+                           for trace in group), models)
+                for models, traces in left.items() for group in self._grouped(traces)]
+
+    def _grouped(self, traces: list[Trace]) -> Iterator[list[Trace]]:
+        for trace in sorted((t for t in traces if (t.size or 0) >= LARGE), key=lambda t: -(t.size or 0)):
+            yield [trace]
+        small = [trace for trace in traces if (trace.size or 0) < LARGE]
+        together = max(1, min(TOGETHER, len(small) // (4 * self.workers)))
+        for at in range(0, len(small), together):
+            yield small[at:at + together]
+
+    def _take(self, event: Rows, board: Board, traces: dict[str, Trace]) -> None:
+        self.results.add(event.rows)
+        for found in pc.value_counts(event.rows["verdict"]).to_pylist():
+            board.verdicts[found["values"]] += found["counts"]
+        board.histories += pc.sum(pc.equal(event.rows["model"], event.rows["model"][0])).as_py() or 0
+        if self.violations_to is not None:
+            violating = event.rows.filter(pc.equal(event.rows["verdict"], "violation"))
+            for source in violating["source"].unique().to_pylist():
+                self._copy(traces[source], self.violations_to)
+
+    def _ended(self, portion: Portion, models: tuple[str, ...], open_shares: Counter[str], board: Board) -> None:
+        source = portion.trace.source
+        open_shares[source] -= 1
+        if not open_shares[source]:
+            board.files += 1
+            for model in models:
+                self.results.complete(source, model, stamp(portion.trace))
+
+    def _copy(self, trace: Trace, folder: Path) -> None:
+        """Under the path it has, so that names do not clash."""
+        steps = [step.replace("..", "__") if step == ".." else step for step in Path(trace.path).parts]
+        target = folder.joinpath(*(step for step in steps if step != os.sep))
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(trace.path, target)
+        except OSError as error:
+            self.not_copied.append(f"{trace.source}: {(error.strerror or str(error)).lower()}")
+
+
+def stamp(trace: Trace) -> tuple[int | None, int | None]:
+    return trace.size, trace.modified

@@ -1,0 +1,202 @@
+"""What a worker does: read some files, judge their histories, and hand the rows back as it goes."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from gradual import files, pipeline, record, words
+from gradual.batch.find import Trace
+from gradual.batch.results import SCHEMA, Key
+from gradual.history import History, InputError, Options
+from gradual.judge import Judge, Judgement
+from gradual.progress import Progress
+from gradual.verdict import Witness
+
+BLOCK = 256
+"""Histories of one file that stay together when several workers share it."""
+OFTEN = 0.5
+"""Seconds after which rows are handed back."""
+PATIENCE = 5.0
+"""Seconds for which histories are gathered to be judged together: nobody waits for the single one."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to judge."""
+
+    engine: str = "auto"
+    completion: str = "auto"
+    timeout: float | None = None
+    memory: int | None = None
+    """Bytes that a history may take."""
+    format: str | None = None
+    options: Options = field(default_factory=Options)
+
+
+@dataclass(frozen=True)
+class Portion:
+    """A file, or every so many blocks of its histories, and what is known of it already."""
+
+    trace: Trace
+    done: frozenset[Key] = frozenset()
+    share: int = 0
+    shares: int = 1
+    first: bool = False
+    """The first block only: a file that has more is worth sharing."""
+    ended: bool = False
+    """There is nothing more to do: a worker died of reading on, or came past it."""
+
+    def wants(self, number: int, models: tuple[str, ...]) -> bool:
+        mine = number // BLOCK % self.shares == self.share
+        return mine and any((number, model) not in self.done for model in models)
+
+
+@dataclass(frozen=True)
+class Task:
+    """Portions that one worker takes together: many small histories are judged in one go."""
+
+    portions: tuple[Portion, ...]
+    models: tuple[str, ...]
+    careful: bool = False
+    """Say what comes next before doing it: a worker died of one of these."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a careful worker is: reading towards history `number` of the file, or judging it."""
+
+    source: str
+    number: int
+    history: str | None = None
+    """Its name, once it was read."""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The task is done, but for the files that have more than their first block."""
+
+    more: tuple[Portion, ...]
+
+    def shared(self, task: Task, workers: int) -> list[Task]:
+        """These files once more, each for all workers."""
+        return [replace(task, portions=(replace(portion, first=False, share=share, shares=workers),))
+                for portion in self.more for share in range(workers)]
+
+
+Message = Any
+"""A RecordBatch of rows, or a Place."""
+
+
+class Work:
+    """A task under way."""
+
+    def __init__(self, task: Task, settings: Settings, say: Callable[[Message], None]) -> None:
+        self._task = task
+        self._settings = settings
+        self._say = say
+        self._judged: deque[tuple[Portion, int]] = deque()
+        """The histories that the judge holds."""
+        self._more: list[Portion] = []
+
+    def perform(self) -> Finished:
+        """Rows go to `say` as they come, all of them before this returns."""
+        task, settings = self._task, self._settings
+        judge = Judge(list(task.models), settings.engine, settings.completion, settings.timeout)
+        rows: list[dict[str, Any]] = []
+        since = time.monotonic()
+        left = len(task.models)
+        for found in judge.judgements(self._items(), Progress(), patience=0 if task.careful else PATIENCE):
+            portion, number = self._judged[0]
+            if (number, found.verdict.model) not in portion.done:
+                rows.append(_row(found, portion.trace, number, settings))
+            left -= 1
+            if left == 0:
+                self._judged.popleft()
+                left = len(task.models)
+            if task.careful or time.monotonic() - since > OFTEN:
+                self._hand_back(rows)
+                rows, since = [], time.monotonic()
+        self._hand_back(rows)
+        return Finished(tuple(self._more))
+
+    def _hand_back(self, rows: list[dict[str, Any]]) -> None:
+        if rows:
+            self._say(batch_of(rows))
+
+    def _items(self) -> Iterator[History | InputError]:
+        for portion in self._task.portions:
+            if portion.ended:
+                continue
+            trace = portion.trace
+            self._announce(Place(trace.source, 0))
+            for number, item in enumerate(self._read(trace)):
+                if portion.first and number == BLOCK:
+                    self._more.append(self._beyond(portion))
+                    break
+                if portion.wants(number, self._task.models):
+                    self._judged.append((portion, number))
+                    self._announce(Place(trace.source, number, getattr(item, "name", trace.source)))
+                    yield item
+                self._announce(Place(trace.source, number + 1))
+
+    def _beyond(self, portion: Portion) -> Portion:
+        first = {(number, model) for number in range(BLOCK) for model in self._task.models}
+        return replace(portion, done=portion.done | first)
+
+    def _read(self, trace: Trace) -> Iterator[History | InputError]:
+        if trace.error:
+            return iter([InputError(trace.error, trace.path)])
+        return files.read(trace.path, self._settings.format, self._settings.options)
+
+    def _announce(self, place: Place) -> None:
+        if self._task.careful:
+            self._say(place)
+
+
+def _row(found: Judgement, trace: Trace, number: int, settings: Settings) -> dict[str, Any]:
+    verdict, item = found.verdict, found.item
+    if isinstance(item, History) and verdict.verdict != "error" and verdict.message != pipeline.NO_MEMORY:
+        row = record.figures(verdict, item)
+        evidence = verdict.evidence
+        if isinstance(evidence, Witness):
+            row["witness"] = np.asarray(evidence.order, dtype=np.int32)
+        else:
+            row |= {name: json.dumps(value) for name, value in record.violation(verdict, item).items()}
+            row["explanation"] = "\n".join(words.explain(evidence, item)) or None
+    else:
+        message = verdict.message
+        if message == pipeline.NO_MEMORY:
+            message = "needed more memory than --memory allows" if settings.memory else message
+        row = record.error_record(found.name, "", verdict.model, message)
+    return row | about(trace, number)
+
+
+def about(trace: Trace, number: int) -> dict[str, Any]:
+    """What a row says of the file."""
+    from gradual import __version__
+
+    return {"source": trace.source, "number": number, "file_size": trace.size, "modified": trace.modified,
+            "version": __version__}
+
+
+def error_row(trace: Trace, number: int, history: str, model: str, message: str) -> dict[str, Any]:
+    """The row of a history that was the end of its worker."""
+    return record.error_record(history, "", model, message) | about(trace, number)
+
+
+def batch_of(rows: list[dict[str, Any]]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays(
+        [pa.array([_text(row.get(column.name)) for row in rows], column.type) for column in SCHEMA], schema=SCHEMA)
+
+
+def _text(cell: Any) -> Any:
+    """Text from a trace or a file's name may hold halves of characters: spelled out, as Parquet wants whole ones."""
+    return cell.encode("utf-8", "backslashreplace").decode() if isinstance(cell, str) else cell

@@ -1,0 +1,195 @@
+"""Worker processes on this machine. One that dies costs the history it was at, nothing else."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import resource
+import signal
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from multiprocessing.connection import Connection, wait
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from gradual.adapters import stem
+from gradual.batch import BatchError
+from gradual.batch.results import SCHEMA, Key
+from gradual.batch.work import Finished, Place, Portion, Settings, Task, Work, batch_of, error_row
+
+
+class Rows(NamedTuple):
+    """Rows that are new."""
+
+    rows: pa.RecordBatch
+
+
+class Done(NamedTuple):
+    """A task of which all rows were given, and what became of its larger files: tasks for all workers."""
+
+    task: Task
+    more: list[Task]
+
+
+Event = Rows | Done | None
+"""None: nothing happened for a moment."""
+MOMENT = 0.25
+
+
+class Fault(NamedTuple):
+    """What a worker is about to die of."""
+
+    text: str
+
+
+class Workers:
+    """So many processes, each at one task at a time."""
+
+    def __init__(self, count: int, settings: Settings) -> None:
+        self._settings = settings
+        self._crew = [_Worker(settings) for _ in range(count)]
+
+    def events(self, tasks: list[Task]) -> Iterator[Event]:
+        """Perform the tasks, and what becomes of those that were the end of a worker."""
+        tasks = tasks[::-1]
+        while tasks or any(worker.task for worker in self._crew):
+            for worker in self._crew:
+                if worker.task is None and tasks:
+                    worker.give(tasks.pop())
+            ready = wait([worker.connection for worker in self._crew if worker.task], MOMENT)
+            if not ready:
+                yield None
+            for worker in self._crew:
+                if worker.connection in ready:
+                    yield from self._listen(worker, tasks)
+
+    def _listen(self, worker: _Worker, tasks: list[Task]) -> Iterator[Event]:
+        try:
+            event = worker.hear(len(self._crew))
+        except (EOFError, OSError):
+            task, rows = worker.bury()
+            if rows is not None:
+                yield Rows(rows)
+            tasks.append(task)
+            self._crew[self._crew.index(worker)] = _Worker(self._settings)
+            return
+        if isinstance(event, Done):
+            tasks.extend(event.more)
+        if event is not None:
+            yield event
+
+    def stop(self) -> None:
+        for worker in self._crew:
+            worker.process.kill()
+        for worker in self._crew:
+            worker.process.join()
+
+
+class _Worker:
+    """A process, and what it has told of its task."""
+
+    def __init__(self, settings: Settings) -> None:
+        spawn = multiprocessing.get_context("spawn")  # a fork would hold the pipes of the others open
+        self.connection, theirs = spawn.Pipe()
+        self.process = spawn.Process(target=_serve, args=(theirs, settings, os.getpid()), daemon=True)
+        self.process.start()
+        theirs.close()
+        self.task: Task | None = None
+        self._place: Place | None = None
+        self._fault = ""
+        self._limited = settings.memory is not None
+        self._done: dict[str, set[Key]] = {}
+
+    def give(self, task: Task) -> None:
+        self.task, self._place, self._done = task, None, {}
+        with suppress(OSError):  # a dead one is noticed when it is listened to
+            self.connection.send(task)
+
+    def hear(self, workers: int) -> Event:
+        """What it says; EOFError when it has died."""
+        message = self.connection.recv()
+        if isinstance(message, Place):
+            self._place = message
+            return None
+        if isinstance(message, Fault):
+            self._fault = message.text
+            return None
+        if isinstance(message, Finished):
+            assert self.task is not None
+            done, self.task = self.task, None
+            return Done(done, message.shared(done, workers))
+        rows = pa.ipc.read_record_batch(message, SCHEMA)
+        for source, number, model in zip(*(rows[name].to_pylist() for name in ("source", "number", "model")),
+                                         strict=True):
+            self._done.setdefault(source, set()).add((number, model))
+        return Rows(rows)
+
+    def bury(self) -> tuple[Task, pa.RecordBatch | None]:
+        """What is left of its task; and, where it is known what it died of, the rows that say so."""
+        self.process.join()
+        assert self.task is not None
+        portions = [replace(portion, done=portion.done | self._done.get(portion.trace.source, set()))
+                    for portion in self.task.portions]
+        if not self.task.careful or self._place is None:
+            if self.task.careful:  # it died before it began: nothing of this is anybody's fault but the machine's
+                raise BatchError(f"worker processes die as they start ({_cause(self.process.exitcode)})")
+            return replace(self.task, portions=tuple(portions), careful=True), None
+        return self._blame(portions, self._place)
+
+    def _blame(self, portions: list[Portion], place: Place) -> tuple[Task, pa.RecordBatch]:
+        task = self.task
+        assert task is not None
+        at = next(i for i, portion in enumerate(portions) if portion.trace.source == place.source)
+        dead = portions[at]
+        cause = self._fault or _cause(self.process.exitcode)
+        if self._limited and "memory" not in cause:
+            cause += ", perhaps for want of --memory"
+        what = f"the worker died ({cause})"
+        if place.history is None:
+            what += " while reading this file; nothing from here on was checked"
+        missing = [model for model in task.models if (place.number, model) not in dead.done]
+        rows = [error_row(dead.trace, place.number, place.history or stem(dead.trace.source), model, what)
+                for model in missing]
+        done = dead.done | {(place.number, model) for model in missing}
+        portions[: at + 1] = [*(replace(portion, ended=True) for portion in portions[:at]),
+                              replace(dead, done=done, ended=place.history is None)]
+        return replace(task, portions=tuple(portions)), batch_of(rows)
+
+
+def _cause(status: int | None) -> str:
+    if status is None or status >= 0:
+        return f"exit status {status}"
+    name = signal.Signals(-status).name
+    return f"{name}, perhaps for want of memory" if name in ("SIGKILL", "SIGABRT") else name
+
+
+def _serve(connection: Connection, settings: Settings, parent: int) -> None:
+    """The worker's life: tasks in, rows out, Finished after the last of each."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    if settings.memory is not None:
+        _limit_memory(settings.memory)
+
+    def say(message: Any) -> None:
+        if os.getppid() != parent:
+            os._exit(1)
+        connection.send(message if isinstance(message, Place) else message.serialize().to_pybytes())
+
+    try:
+        while True:
+            connection.send(Work(connection.recv(), settings, say).perform())
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        pass  # the parent has ended
+    except Exception as error:  # of the machine, or ours: it is told, and costs no more than a crash
+        connection.send(Fault(f"{type(error).__name__}: {error}".rstrip(": ")))
+        os._exit(1)
+
+
+def _limit_memory(more: int) -> None:
+    """What this process holds already, with all it needs loaded, and so many bytes more."""
+    from gradual import compiled  # noqa: F401
+
+    with open("/proc/self/statm", encoding="ascii") as stream:
+        held = int(stream.read().split()[5]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_DATA, (held + more, held + more))

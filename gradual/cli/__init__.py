@@ -1,0 +1,56 @@
+"""The command line. Holds no algorithm: reads, calls, prints, and chooses the exit status."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from gradual.cli import batch, check, traces  # noqa: F401
+from gradual.cli.app import app
+
+COMMANDS = ("check", "batch", "report", "classify", "generate", "convert", "formats")
+"""As --help lists them."""
+app.registered_commands.sort(key=lambda command: COMMANDS.index(getattr(command.callback, "__name__", "")))
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from gradual import __version__
+
+        typer.echo(f"gradual {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True,
+                                                  help="Print the version.")] = False) -> None:
+    pass
+
+
+def main() -> None:
+    """The console script: quiet when the reader of a pipe goes away or the user interrupts."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        _silence()
+        sys.exit(1)
+    except OSError as error:  # the output, as all input is read under guard: a full disk, a closed terminal
+        _silence()
+        sys.stderr.write(f"gradual: {(error.strerror or str(error)).lower()}\n")
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def _silence() -> None:
+    """Nobody takes the output any more: let the interpreter flush it into nothing."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

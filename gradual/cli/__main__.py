@@ -1,0 +1,5 @@
+"""`python -m gradual.cli`."""
+
+from gradual.cli import main
+
+main()

@@ -1,0 +1,192 @@
+"""`gradual batch` and `gradual report`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gradual.cli.app import app
+from gradual.cli.common import (
+    Completion,
+    CompletionChoice,
+    Engine,
+    EngineChoice,
+    FailFast,
+    Format,
+    Initial,
+    Models,
+    Ranges,
+    Timeout,
+    model_names,
+    trace_options,
+    usage_error,
+)
+
+if TYPE_CHECKING:
+    from gradual.batch.find import Trace
+    from gradual.batch.results import Results
+    from gradual.batch.run import Crew
+    from gradual.batch.work import Settings
+
+EXAMPLES_BATCH = """Examples:
+
+  gradual batch runs/ --model sc --model tso --out results.parquet
+
+  gradual batch 'runs/*/trace.out.gz' --addresses 0x7f4c0:0x834c0 --out results.parquet --junit results.xml
+
+  gradual batch runs/ --out results.parquet --dask tcp://scheduler:8786
+
+The same command again goes on where it was, and does nothing when all is done. In Python:
+pandas.read_parquet("results.parquet").
+
+Exit status: 0 all consistent, 1 some violation, 2 usage or input error, 3 unknown and nothing worse, 130 after
+Ctrl-C."""
+
+
+@app.command(epilog=EXAMPLES_BATCH)
+def batch(
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Trace files, folders (searched for traces) and "
+                                               "patterns in quotes.")],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The Parquet dataset with a row per history and "
+                                      "model; a folder.")],
+    model: Models = None,
+    format: Format = None,
+    addresses: Ranges = None,
+    initial: Initial = None,
+    engine: Engine = EngineChoice.auto,
+    completion: Completion = CompletionChoice.auto,
+    timeout: Timeout = None,
+    memory: Annotated[str | None, typer.Option("--memory", metavar="SIZE", help="What a history may take, e.g. 500M or "
+                                               "2G; then its verdict is error.")] = None,
+    jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Processes. [default: one per "
+                                             "core]")] = None,
+    fail_fast: FailFast = False,
+    only_violations: Annotated[Path | None, typer.Option("--only-violations", metavar="DIR", help="Copy the traces "
+                                                         "that violate a model to DIR.")] = None,
+    junit: Annotated[str | None, typer.Option("--junit", metavar="OUT.xml", help="Also write the verdicts for a CI "
+                                              "system.")] = None,
+    dask: Annotated[str | None, typer.Option("--dask", metavar="ADDRESS", help="Have the workers of this Dask cluster "
+                                             "do it; they need gradual, and the files under the same paths.")] = None,
+) -> None:
+    """Check thousands of traces on all cores; nothing is lost when it is interrupted."""
+    from gradual.batch import BatchError
+    from gradual.batch.find import find
+    from gradual.batch.results import Results
+    from gradual.batch.work import Settings
+
+    _known_format(format)
+    search = find(paths, format)
+    if search.left_alone:
+        typer.echo(f"gradual: {_files(len(search.left_alone))} in the folders left alone, not being traces "
+                   f"({', '.join(search.left_alone[:3])}{', …' if len(search.left_alone) > 3 else ''})", err=True)
+    if not search.traces:
+        raise usage_error(f"there is no trace in {', '.join(paths)}; `gradual formats` lists what is known")
+    settings = Settings(engine.value, completion.value, timeout, _bytes(memory), format,
+                        trace_options(addresses, initial))
+    made_with = {"engine": engine.value, "completion": completion.value, "format": format,
+                 "addresses": addresses or [], "initial": initial or []}
+    try:
+        results = Results(out, made_with)
+        _run(search.traces, tuple(model_names(model)), results, settings, jobs or _cores(), fail_fast,
+             only_violations, dask)
+        status = _finish(results, [trace.source for trace in search.traces], junit)
+    except BatchError as error:
+        raise usage_error(str(error)) from None
+    except BrokenPipeError:
+        raise  # nobody reads the table: `main` knows
+    except OSError as error:
+        raise usage_error(f"{error.filename or out}: {(error.strerror or str(error)).lower()}; what was done is kept, "
+                          "and the same command goes on from there") from None
+    raise typer.Exit(status)
+
+
+def _run(traces: list[Trace], models: tuple[str, ...], results: Results, settings: Settings, jobs: int,
+         fail_fast: bool, only_violations: Path | None, dask: str | None) -> None:
+    from gradual.batch.run import Batch
+
+    work = Batch(traces, models, results, jobs, fail_fast, only_violations)
+    try:
+        work.run(_crew(dask, jobs, settings))
+    except KeyboardInterrupt:
+        typer.echo("gradual: interrupted; what was done is kept, and the same command goes on from there", err=True)
+        raise
+    for line in work.not_copied:
+        typer.echo(f"gradual: not copied: {line}", err=True)
+
+
+def _crew(dask: str | None, jobs: int, settings: Settings) -> Crew:
+    if dask is None:
+        from gradual.batch.workers import Workers
+
+        return Workers(jobs, settings)
+    from gradual.batch.cluster import Cluster
+
+    return Cluster(dask, settings)
+
+
+def _finish(results: Results, sources: list[str], junit: str | None) -> int:
+    """The table for people, the file for CI, the exit status: of the files this command named, whenever checked."""
+    from gradual.batch import results as stored
+    from gradual.batch import table
+    from gradual.judge import exit_status
+
+    rows = stored.read(results.folder, table.COLUMNS, sources).to_pandas()
+    for line in table.table(rows):
+        typer.echo(line)
+    if junit is not None:
+        from gradual.batch import junit as xml
+
+        xml.write(stored.rows(results.folder, xml.COLUMNS, sources), junit)
+    return exit_status(set(rows["verdict"]))
+
+
+def _known_format(format: str | None) -> None:
+    from gradual import adapters
+
+    if format is not None and format not in adapters.names():
+        raise usage_error(f"no format called {format!r}; there are {', '.join(adapters.names())}")
+
+
+def _files(count: int) -> str:
+    return f"{count} file{'' if count == 1 else 's'}"
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+def _bytes(text: str | None) -> int | None:
+    if text is None:
+        return None
+    unit = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}.get(text[-1:].upper(), 1)
+    try:
+        size = int(float(text.rstrip("KMGTkmgt")) * unit)
+    except (ValueError, OverflowError):
+        size = 0
+    if size <= 0:
+        raise usage_error(f"--memory {text!r}: write a size such as 500M or 2G")
+    return size
+
+
+@app.command(epilog="""Example:
+
+  gradual report results.parquet -o report.html""")
+def report(
+    dataset: Annotated[Path, typer.Argument(metavar="RESULTS", help="What `gradual batch --out` wrote.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="OUT.html", help="The page to write.")] = Path(
+        "report.html"),
+) -> None:
+    """Make one page of a batch, to be opened in a browser: verdicts, violations, unordered writes, times."""
+    from gradual.history import InputError
+    from gradual.report import report as make
+
+    try:
+        make(dataset, output)
+    except (ValueError, InputError) as error:
+        raise usage_error(str(error)) from None
+    except OSError as error:
+        raise usage_error(f"{output}: {(error.strerror or str(error)).lower()}") from None

@@ -1,0 +1,146 @@
+"""`gradual check` and `gradual classify`."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+
+from gradual.cli.app import app
+from gradual.cli.common import (
+    Completion,
+    CompletionChoice,
+    Engine,
+    EngineChoice,
+    FailFast,
+    Files,
+    Format,
+    Initial,
+    Json,
+    Models,
+    Ranges,
+    Timeout,
+    model_names,
+    read_all,
+    trace_options,
+    usage_error,
+)
+
+EXAMPLES_CHECK = """Examples:
+
+  gradual check trace.csv                          is it SC?
+
+  gradual check trace.out.gz --addresses 0x7f4c0:0x834c0 --model all
+
+  simulator | gradual check - --model tso --json
+
+Exit status: 0 all consistent, 1 some violation, 2 usage or input error, 3 unknown and nothing worse."""
+
+
+@app.command(epilog=EXAMPLES_CHECK)
+def check(
+    files: Files,
+    model: Models = None,
+    format: Format = None,
+    addresses: Ranges = None,
+    initial: Initial = None,
+    engine: Engine = EngineChoice.auto,
+    completion: Completion = CompletionChoice.auto,
+    timeout: Timeout = None,
+    fail_fast: FailFast = False,
+    compare_orders: Annotated[bool, typer.Option("--compare-orders", help="Also tell how many write pairs CCv, CCM or "
+                                                 "wCCM, and saturation leave unordered, side by side.")] = False,
+    as_json: Json = False,
+    witness: Annotated[str | None, typer.Option("--witness", metavar="OUT", help="Write the run that explains each "
+                                                "consistent history to OUT, a JSON object per line.")] = None,
+) -> None:
+    """Check traces against memory models, with evidence."""
+    from gradual.judge import PATIENCE, Judge
+    from gradual.progress import Progress
+
+    gc.set_threshold(200_000, 20, 100)  # verdicts hold no cycles: looking for them costs more than it frees
+    judge = Judge(model_names(model), engine.value, completion.value, timeout, compare_orders)
+    with _witnesses(witness, files) as keep, Progress() as progress:
+        progress.start("reading")
+        histories = read_all(files, format, trace_options(addresses, initial))
+        for found in judge.judgements(histories, progress, patience=0 if "-" in files else PATIENCE):
+            if witness is not None and (run := found.witness) is not None:
+                keep(run)
+            progress.clear()
+            print(json.dumps(found.json) if as_json else found.text, flush="-" in files)
+            if fail_fast and found.verdict.verdict == "violation":
+                break
+    if not as_json and progress.done > 1:
+        typer.echo(judge.summary(), err=True)
+    raise typer.Exit(judge.status)
+
+
+@contextmanager
+def _witnesses(out: str | None, files: list[str]) -> Iterator[Callable[[dict[str, Any]], object]]:
+    """Where witnesses are written to: never in the place of a trace."""
+    from gradual.files import appearing
+
+    if out is None:
+        yield lambda record: None
+        return
+    if out == "-":
+        raise usage_error("--witness needs a file; standard output is for the verdicts")
+    if any(os.path.realpath(out) == os.path.realpath(file) for file in files):
+        raise usage_error(f"--witness {out} would overwrite the trace of that name")
+    try:
+        with appearing(out) as stream:
+            yield lambda record: stream.write(json.dumps(record).encode() + b"\n")
+    except OSError as error:
+        raise usage_error(f"--witness {out}: {(error.strerror or str(error)).lower()}") from None
+
+
+@app.command(epilog="""Example:
+
+  gradual classify traces/figures.csv
+
+Exit status: 0 when everything could be read, whatever holds; 2 otherwise.""")
+def classify(files: Files, format: Format = None, addresses: Ranges = None, initial: Initial = None,
+             timeout: Timeout = None, as_json: Json = False) -> None:
+    """Tell every criterion of each history: CC CCv CM CCM SC wCCM TSO PSO."""
+    from gradual.classification import CRITERIA
+    from gradual.classification import classify as classify_history
+    from gradual.history import InputError
+    from gradual.progress import Progress
+
+    failed = False
+    if not as_json:
+        typer.echo(f"{'history':<24}" + "".join(f"{name:>6}" for name in CRITERIA))
+    with Progress() as progress:
+        for item in read_all(files, format, trace_options(addresses, initial)):
+            progress.start(getattr(item, "name", ""))
+            if isinstance(item, InputError):
+                failed = True
+                criteria: dict[str, bool | None] = dict.fromkeys(CRITERIA)
+                name = item.history or _stem(item.file)
+                typer.echo(f"gradual: {item}", err=True)
+            else:
+                criteria = classify_history(item, timeout=timeout)
+                name = item.name
+            progress.clear()
+            if as_json:
+                typer.echo(json.dumps({"history": name, "source": item.file, "criteria": criteria}))
+            else:
+                typer.echo(f"{name:<24}" + "".join(f"{_mark(criteria[c]):>6}" for c in CRITERIA))
+    raise typer.Exit(2 if failed else 0)
+
+
+def _mark(truth: bool | None) -> str:
+    plain = "utf" not in (sys.stdout.encoding or "").lower()
+    return "?" if truth is None else ("yes" if truth else "no") if plain else ("✓" if truth else "✗")
+
+
+def _stem(file: str) -> str:
+    from gradual.adapters import stem
+
+    return stem(file)

@@ -1,0 +1,98 @@
+"""What several commands ask for, and how they read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import Annotated, Any
+
+import typer
+
+
+class ModelChoice(str, Enum):
+    sc = "sc"
+    tso = "tso"
+    pso = "pso"
+    all = "all"
+
+
+class EngineChoice(str, Enum):
+    auto = "auto"
+    saturation = "saturation"
+    datalog = "datalog"
+
+
+class CompletionChoice(str, Enum):
+    auto = "auto"
+    enumerate = "enumerate"
+    sat = "sat"
+    direct = "direct"
+
+
+Files = Annotated[list[str], typer.Argument(metavar="FILE...", help="Trace files; - is standard input.")]
+Format = Annotated[str | None, typer.Option("--format", metavar="F", help="The format of the traces; recognised "
+                                            "from their content when not given (see `gradual formats`).")]
+Ranges = Annotated[list[str] | None, typer.Option("--addresses", metavar="LO:HI", help="Keep only accesses with LO <= "
+                                                  "address < HI, e.g. 0x7f4c0:0x834c0. Repeatable.")]
+Initial = Annotated[list[str] | None, typer.Option("--initial", metavar="[ADDRESS=]VALUE", help="The value of every "
+                                                   "location (or of ADDRESS) before any write; 0 when not given. "
+                                                   "Repeatable.")]
+Timeout = Annotated[float | None, typer.Option("--timeout", metavar="S", min=0.0, help="Seconds for each history and "
+                                               "model; then the verdict is unknown.")]
+Json = Annotated[bool, typer.Option("--json", help="One JSON object per line instead of text.")]
+
+
+def usage_error(message: str) -> typer.Exit:
+    typer.echo(f"gradual: {message}", err=True)
+    return typer.Exit(2)
+
+
+def trace_options(addresses: list[str] | None, initial: list[str] | None) -> Any:
+    from gradual.history import Addresses, Options, location_key, parse_number, word
+
+    everywhere = 0
+    at: dict[int | str, int] = {}
+    for text in initial or ():
+        address, equals, value = text.rpartition("=")
+        try:
+            number = word(parse_number(value))
+        except ValueError as error:
+            raise usage_error(f"--initial {text!r}: {error}; write VALUE or ADDRESS=VALUE") from None
+        if not equals:
+            everywhere = number
+        elif not address.strip() or at.setdefault(location_key(address), number) != number:
+            raise usage_error(f"--initial {text!r}: an address is needed, and one value for it")
+    try:
+        return Options(Addresses.parse(addresses or ()), everywhere, at)
+    except ValueError as error:
+        raise usage_error(f"--addresses: {error}") from None
+
+
+def read_all(files: list[str], format: str | None, options: Any) -> Iterator[Any]:
+    """Every history of every file, errors in their place."""
+    from gradual import adapters
+    from gradual import files as trace_files
+
+    if files.count("-") > 1:
+        raise usage_error("standard input can be read only once")
+    if format is not None and format not in adapters.names():
+        raise usage_error(f"no format called {format!r}; there are {', '.join(adapters.names())}")
+    for file in files:
+        yield from trace_files.read(file, format, options)
+
+
+def model_names(chosen: list[ModelChoice] | None) -> list[str]:
+    """The names of the models asked for, each once, in the order of strength."""
+    from gradual.models import MODELS
+
+    wanted = {choice.value.upper() for choice in chosen or [ModelChoice.sc]}
+    return [name for name in MODELS if name in wanted or "ALL" in wanted]
+
+
+Models = Annotated[list[ModelChoice] | None, typer.Option("--model", case_sensitive=False, help="The memory "
+                                                          "model; repeatable. [default: sc]")]
+Engine = Annotated[EngineChoice, typer.Option(help="saturation is near-linear; datalog climbs the ladder of "
+                                              "criteria first; auto for small violations.")]
+Completion = Annotated[CompletionChoice, typer.Option(help="How to order the writes that are left open; direct is "
+                                                      "the plain SAT encoding.")]
+FailFast = Annotated[bool, typer.Option("--fail-fast", help="Stop at the first violation.")]

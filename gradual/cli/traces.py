@@ -1,0 +1,109 @@
+"""`gradual generate`, `gradual convert` and `gradual formats`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import typer
+
+from gradual.cli.app import app
+from gradual.cli.common import Initial, Ranges, read_all, trace_options, usage_error
+
+
+@app.command(epilog="""Examples:
+
+  gradual generate --machine tso --operations 200 --seed 7 > trace.csv
+
+  gradual generate --machine broken --histories 100 --format jsonl | gradual check -
+
+Broken machines fail now and then: with few operations, or many locations, most histories are still consistent.""")
+def generate(
+    threads: Annotated[int, typer.Option(min=1, help="Threads of the client.")] = 4,
+    operations: Annotated[int, typer.Option(min=0, help="Operations of all threads together.")] = 200,
+    locations: Annotated[int, typer.Option(min=1, help="Locations they share.")] = 8,
+    seed: Annotated[int, typer.Option(help="Equal seeds give equal histories.")] = 0,
+    machine: Annotated[str, typer.Option(help="sc, tso, pso, broken, or one way of being broken: "
+                                         "--machine help lists them.")] = "sc",
+    histories: Annotated[int, typer.Option(min=0, metavar="N", help="How many histories.")] = 1,
+    format: Annotated[str | None, typer.Option("--format", metavar="F", help="The format to write. [default: csv, or "
+                                               "by the ending of --output]")] = None,
+    output: Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="Where to; - is standard "
+                                        "output.")] = "-",
+) -> None:
+    """Make random histories with unique values on small machines, sound or broken."""
+    from gradual.machines import MACHINES
+    from gradual.machines import generate as run
+
+    if machine not in MACHINES:
+        rows = "\n".join(f"  {name:<18} {text}" for name, text in MACHINES.items())
+        if machine == "help":
+            typer.echo(rows)
+            return
+        raise usage_error(f"no machine called {machine!r}; there are\n{rows}")
+    made = (run(machine, threads, operations, locations, seed + number, name=f"{machine}-{seed + number}")
+            for number in range(histories))
+    _write(made, output, format or ("csv" if output == "-" else None))
+
+
+@app.command(epilog="""Examples:
+
+  gradual convert trace.out.gz trace.csv --addresses 0x7f4c0:0x834c0
+
+  gradual convert trace.axe - --to jsonl""")
+def convert(
+    source: Annotated[str, typer.Argument(metavar="A", help="The trace to read; - is standard input.")],
+    target: Annotated[str, typer.Argument(metavar="B", help="The trace to write; - is standard output.")],
+    format: Annotated[str | None, typer.Option("--format", "--from", metavar="F", help="The format of A; recognised "
+                                               "from its content when not given.")] = None,
+    to: Annotated[str | None, typer.Option("--to", metavar="F", help="The format of B; by its ending when not "
+                                           "given.")] = None,
+    addresses: Ranges = None,
+    initial: Initial = None,
+) -> None:
+    """Rewrite a trace in another format. Histories that cannot be read are reported and left out."""
+    from itertools import chain
+
+    from gradual.history import InputError
+
+    failed = []
+
+    def good() -> Iterator[Any]:
+        for item in read_all([source], format, trace_options(addresses, initial)):
+            if isinstance(item, InputError):
+                failed.append(item)
+                typer.echo(f"gradual: {item}", err=True)
+            else:
+                yield item
+
+    histories = good()
+    first = next(histories, None)
+    if first is not None:  # a file for nothing would pass for an empty trace
+        _write(chain([first], histories), target, to)
+    raise typer.Exit(2 if failed else 0)
+
+
+def _write(histories: Iterator[Any], target: str, format: str | None) -> None:
+    from gradual import files as trace_files
+    from gradual.history import InputError
+
+    try:
+        trace_files.write(histories, target, format)
+    except (ValueError, InputError) as error:
+        raise usage_error(str(error)) from None
+    except OSError as error:
+        if target == "-":
+            raise  # `main` says it, once for all output
+        raise usage_error(f"{target}: {(error.strerror or str(error)).lower()}") from None
+
+
+@app.command()
+def formats() -> None:
+    """List the trace formats, with an example each."""
+    from gradual import adapters
+
+    for name in adapters.names():
+        adapter = adapters.adapter(name)
+        writes = "read and written" if hasattr(adapter, "write") else "read"
+        typer.echo(f"{name}: {adapter.SUMMARY} ({writes}; {', '.join('.' + e for e in adapter.EXTENSIONS)})")
+        typer.echo("\n".join(f"    {line}" for line in adapter.EXAMPLE.strip("\n").splitlines()) + "\n")

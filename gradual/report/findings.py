@@ -1,0 +1,62 @@
+"""The rows that somebody should look at one by one: violations, errors, unknowns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradual.report.results import Results
+
+SHOWN = 1000
+"""Findings of one kind that the page lists: browsers and readers tire."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A row of the dataset, every string as it stands there."""
+
+    source: str
+    folder: str
+    history: str
+    number: int
+    model: str
+    verdict: str
+    decided_by: str
+    operations: int | None
+    message: str
+    explanation: str
+
+
+Link = Callable[[Finding], "str | None"]
+
+
+def explanation_link(row: Finding) -> str | None:
+    """The address of a page of its own about this finding, relative to the report; None where there is none."""
+    return None
+
+
+def findings(results: Results) -> list[Finding]:
+    """Violations first, then errors, then unknowns and what we have no name for; each by file, number and model."""
+    wanted = [verdict for verdict in results.verdicts if verdict != "consistent"]
+    chosen = [np.flatnonzero(results.verdict == results.verdicts.index(verdict))[:SHOWN] for verdict in wanted]
+    rows = np.concatenate([*chosen, np.array([], np.int64)])
+    fetched = results.fetch(rows, ["history", "message", "explanation"])
+    return [_finding(results, int(row), more) for row, more in zip(rows, fetched, strict=True)]
+
+
+def left_out(results: Results) -> dict[str, int]:
+    """How many of each verdict are not among the findings, for being too many."""
+    counts = {name: int(np.count_nonzero(results.verdict == code)) for code, name in enumerate(results.verdicts)}
+    return {name: count - SHOWN for name, count in counts.items() if name != "consistent" and count > SHOWN}
+
+
+def _finding(results: Results, row: int, more: dict[str, str]) -> Finding:
+    source, model, verdict, criterion = results.text(row)
+    operations = results.operations[row]
+    return Finding(
+        source=source, folder=results.folders[results.folder[row]], history=more["history"],
+        number=int(results.number[row]), model=model, verdict=verdict, decided_by=criterion,
+        operations=int(operations) if np.isfinite(operations) else None,
+        message=more["message"], explanation=more["explanation"])

@@ -1,0 +1,72 @@
+"""Batches on a Dask cluster: a real scheduler and real workers, on loopback."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from test_batch import GRADUAL, batch, begun, rows, write
+
+pytest.importorskip("distributed", reason="Dask is not installed: pip install distributed")
+
+
+def _start(*command: object) -> subprocess.Popen[str]:
+    return subprocess.Popen([sys.executable, "-m", *map(str, command)], stderr=subprocess.PIPE, text=True)
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[str]]]]:
+    """The address of a scheduler with two workers, without nannies: one that is killed stays dead."""
+    scheduler = _start("distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
+    assert scheduler.stderr is not None
+    address = next(found[0] for line in scheduler.stderr if (found := re.findall(r"tcp://127\.0\.0\.1:\d+", line)))
+    workers = [_start("distributed.cli.dask_worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard",
+                      "--local-directory", tmp_path / f"worker{n}") for n in range(2)]
+    yield address, workers
+    for process in (*workers, scheduler):
+        process.kill()
+        process.communicate()
+
+
+def test_same_rows_as_here(cluster: tuple[str, list[subprocess.Popen[str]]], tmp_path: Path) -> None:
+    address, _ = cluster
+    for n in range(12):
+        write(tmp_path / f"t/{n}.csv", "tso" if n % 3 else "sc", seed=n, operations=60)
+    write(tmp_path / "t/many.csv", count=2000)
+    (tmp_path / "t/damaged.csv").write_text("thread,op,address,value\n0,W,x,one\n")
+    there = batch(tmp_path / "t", "--out", tmp_path / "there", "--dask", address, "--model", "all")
+    here = batch(tmp_path / "t", "--out", tmp_path / "here", "--model", "all")
+    assert there.returncode == here.returncode == 1, there.stderr
+    pd.testing.assert_frame_equal(rows(tmp_path / "there"), rows(tmp_path / "here"))
+
+
+def test_a_worker_killed_in_the_middle(cluster: tuple[str, list[subprocess.Popen[str]]], tmp_path: Path) -> None:
+    address, workers = cluster
+    for n in range(8):
+        write(tmp_path / f"t/{n}.csv", seed=n, count=1500)
+    command = [*GRADUAL, "batch", str(tmp_path / "t"), "--out", str(tmp_path / "there"), "--dask", address]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        begun(tmp_path / "there")
+        time.sleep(1)
+        assert process.poll() is None, process.communicate()
+        workers[0].send_signal(signal.SIGKILL)
+        _, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    batch(tmp_path / "t", "--out", tmp_path / "here")
+    assert len(rows(tmp_path / "there")) == 12_000
+    pd.testing.assert_frame_equal(rows(tmp_path / "there"), rows(tmp_path / "here"))
+
+
+def test_no_scheduler_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "a.csv")
+    done = batch(tmp_path / "a.csv", "--out", tmp_path / "r", "--dask", "tcp://127.0.0.1:9")
+    assert done.returncode == 2
+    assert b"no Dask scheduler answers there" in done.stderr
+    assert b"Traceback" not in done.stderr

@@ -12,8 +12,8 @@ import pyarrow as pa
 from gradual.adapters import stem
 from gradual.batch import BatchError
 from gradual.batch.results import SCHEMA
-from gradual.batch.work import Finished, Settings, Task, Work, batch_of, error_row
-from gradual.batch.workers import MOMENT, Done, Event, Rows
+from gradual.batch.work import More, Settings, Task, Work, batch_of, error_row
+from gradual.batch.workers import MOMENT, Added, Done, Event, Rows
 
 PATIENCE = "10s"
 
@@ -46,17 +46,19 @@ class Cluster:
             for future in completed.next_batch(block=False):
                 task = self._running.pop(future)
                 if future.status == "finished":
-                    batches, finished = future.result()
-                    for batch in batches:
-                        yield Rows(pa.ipc.read_record_batch(batch, SCHEMA))
-                    more = finished.shared(task, max(len(self._client.nthreads()), 1))
-                    completed.update(self._start(more))
-                    yield Done(task, more)
+                    for message in future.result():
+                        if isinstance(message, More):
+                            more = message.tasks(task)
+                            completed.update(self._start(more))
+                            yield Added(more)
+                        else:
+                            yield Rows(pa.ipc.read_record_batch(message, SCHEMA))
+                    yield Done(task)
                 elif len(task.portions) > 1:  # find out which of them it was
                     completed.update(self._start([replace(task, portions=(portion,)) for portion in task.portions]))
                 else:
                     yield Rows(_given_up(task, future.exception()))
-                    yield Done(task, [])
+                    yield Done(task)
 
     def _start(self, tasks: list[Task]) -> list[Any]:
         started = {self._client.submit(perform, task, self._settings, pure=False): task for task in tasks}
@@ -67,11 +69,15 @@ class Cluster:
         self._client.close()  # which has the scheduler forget what is still to do
 
 
-def perform(task: Task, settings: Settings) -> tuple[list[bytes], Finished]:
-    """All rows of a task, and what is left of it."""
-    rows: list[bytes] = []
-    finished = Work(task, settings, lambda batch: rows.append(batch.serialize().to_pybytes())).perform()
-    return rows, finished
+def perform(task: Task, settings: Settings) -> list[bytes | More]:
+    """All that a worker has to say of a task."""
+    said: list[bytes | More] = []
+
+    def say(message: Any) -> None:
+        said.append(message if isinstance(message, More) else message.serialize().to_pybytes())
+
+    Work(task, settings, say).perform()
+    return said
 
 
 def _given_up(task: Task, error: BaseException) -> pa.RecordBatch:

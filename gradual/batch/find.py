@@ -45,17 +45,15 @@ class Search:
 def find(paths: Iterable[str], format: str | None) -> Search:
     """The traces that `paths` stand for. With a `format`, every file in a folder counts as one."""
     search = Search([], [])
-    seen: set[str] = set()
+    seen: set[object] = set()
     for path in paths:
         for file, error, named in _files(path):
-            real = os.path.realpath(file)
-            if real in seen:
+            identity, trace = _look(file, error)
+            if identity in seen:
                 continue
-            seen.add(real)
-            if error:
-                search.traces.append(Trace(file, error=error))
-            elif named or format is not None or adapters.by_extension(file) or recognised(file):
-                search.traces.append(_trace(file))
+            seen.add(identity)
+            if trace.error or named or format is not None or adapters.by_extension(file) or recognised(file):
+                search.traces.append(trace)
             else:
                 search.left_alone.append(printable(file))
     return search
@@ -92,12 +90,13 @@ def _walk(folder: str) -> Iterator[tuple[str, str, bool]]:
         yield str(error.filename), _reason(error), False
 
 
-def _trace(file: str) -> Trace:
+def _look(file: str, error: str) -> tuple[object, Trace]:
+    """The file, and what tells it from others, whatever path leads to it."""
     try:
         status = os.stat(file)
-    except OSError as error:
-        return Trace(file, error=_reason(error))
-    return Trace(file, status.st_size, status.st_mtime_ns // 1000)
+    except OSError as problem:
+        return file, Trace(file, error=error or _reason(problem))
+    return (status.st_dev, status.st_ino), Trace(file, status.st_size, status.st_mtime_ns // 1000, error)
 
 
 def _reason(error: OSError) -> str:

@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 
 from gradual.batch.board import Board
 from gradual.batch.find import Trace
-from gradual.batch.results import Results
+from gradual.batch.results import Key, Results
 from gradual.batch.work import Portion, Task
-from gradual.batch.workers import Event, Rows
+from gradual.batch.workers import Added, Event, Rows
 
 TOGETHER = 256
 """Small files that a worker takes at a time, at most."""
@@ -59,8 +59,9 @@ class Batch:
             for event in crew.events(tasks):
                 if isinstance(event, Rows):
                     self._take(event, board, stamps)
+                elif isinstance(event, Added):
+                    open_shares.update(portion.trace.source for task in event.tasks for portion in task.portions)
                 elif event is not None:
-                    open_shares.update(portion.trace.source for task in event.more for portion in task.portions)
                     for portion in event.task.portions:
                         self._ended(portion, event.task.models, open_shares, board)
                 now = time.monotonic()
@@ -86,9 +87,12 @@ class Batch:
             if models:
                 left.setdefault(models, []).append(trace)
         done = self.results.begun({trace.source: stamp(trace) for traces in left.values() for trace in traces})
-        return [Task(tuple(Portion(trace, frozenset(done.get(trace.source, ())), first=len(group) == 1)
-                           for trace in group), models)
+        return [Task(tuple(self._portion(trace, done, len(group)) for trace in group), models)
                 for models, traces in left.items() for group in self._grouped(traces)]
+
+    def _portion(self, trace: Trace, done: dict[str, set[Key]], together: int) -> Portion:
+        shares = self.workers if together == 1 else 1
+        return Portion(trace, frozenset(done.get(trace.source, ())), 0, shares, first=shares > 1)
 
     def _grouped(self, traces: list[Trace]) -> Iterator[list[Trace]]:
         for trace in sorted((t for t in traces if (t.size or 0) >= LARGE), key=lambda t: -(t.size or 0)):

@@ -50,7 +50,7 @@ class Portion:
     share: int = 0
     shares: int = 1
     first: bool = False
-    """The first block only: a file that has more is worth sharing."""
+    """The first share, before anybody knows whether there is anything for the others."""
     ended: bool = False
     """There is nothing more to do: a worker died of reading on, or came past it."""
 
@@ -80,19 +80,20 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Finished:
-    """The task is done, but for the files that have more than their first block."""
+class More:
+    """A file that was begun as if it were shared has more than its first block: let others take their share."""
 
-    more: tuple[Portion, ...]
+    source: str
 
-    def shared(self, task: Task, workers: int) -> list[Task]:
-        """These files once more, each for all workers."""
-        return [replace(task, portions=(replace(portion, first=False, share=share, shares=workers),))
-                for portion in self.more for share in range(workers)]
+    def tasks(self, task: Task) -> list[Task]:
+        """The other shares."""
+        portion = next(portion for portion in task.portions if portion.trace.source == self.source)
+        return [replace(task, portions=(replace(portion, share=share, first=False),))
+                for share in range(1, portion.shares)]
 
 
 Message = Any
-"""A RecordBatch of rows, or a Place."""
+"""A RecordBatch of rows, a Place, or More."""
 
 
 class Work:
@@ -104,9 +105,8 @@ class Work:
         self._say = say
         self._judged: deque[tuple[Portion, int]] = deque()
         """The histories that the judge holds."""
-        self._more: list[Portion] = []
 
-    def perform(self) -> Finished:
+    def perform(self) -> None:
         """Rows go to `say` as they come, all of them before this returns."""
         task, settings = self._task, self._settings
         judge = Judge(list(task.models), settings.engine, settings.completion, settings.timeout)
@@ -125,7 +125,6 @@ class Work:
                 self._hand_back(rows)
                 rows, since = [], time.monotonic()
         self._hand_back(rows)
-        return Finished(tuple(self._more))
 
     def _hand_back(self, rows: list[dict[str, Any]]) -> None:
         if rows:
@@ -139,17 +138,12 @@ class Work:
             self._announce(Place(trace.source, 0))
             for number, item in enumerate(self._read(trace)):
                 if portion.first and number == BLOCK:
-                    self._more.append(self._beyond(portion))
-                    break
+                    self._say(More(trace.source))
                 if portion.wants(number, self._task.models):
                     self._judged.append((portion, number))
                     self._announce(Place(trace.source, number, getattr(item, "name", trace.source)))
                     yield item
                 self._announce(Place(trace.source, number + 1))
-
-    def _beyond(self, portion: Portion) -> Portion:
-        first = {(number, model) for number in range(BLOCK) for model in self._task.models}
-        return replace(portion, done=portion.done | first)
 
     def _read(self, trace: Trace) -> Iterator[History | InputError]:
         if trace.error:

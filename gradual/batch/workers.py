@@ -17,7 +17,7 @@ import pyarrow as pa
 from gradual.adapters import stem
 from gradual.batch import BatchError
 from gradual.batch.results import SCHEMA, Key
-from gradual.batch.work import Finished, Place, Portion, Settings, Task, Work, batch_of, error_row
+from gradual.batch.work import More, Place, Portion, Settings, Task, Work, batch_of, error_row
 
 
 class Rows(NamedTuple):
@@ -27,13 +27,18 @@ class Rows(NamedTuple):
 
 
 class Done(NamedTuple):
-    """A task of which all rows were given, and what became of its larger files: tasks for all workers."""
+    """A task of which all rows were given."""
 
     task: Task
-    more: list[Task]
 
 
-Event = Rows | Done | None
+class Added(NamedTuple):
+    """Tasks that nobody had known of: shares of a large file."""
+
+    tasks: list[Task]
+
+
+Event = Rows | Done | Added | None
 """None: nothing happened for a moment."""
 MOMENT = 0.25
 
@@ -67,7 +72,7 @@ class Workers:
 
     def _listen(self, worker: _Worker, tasks: list[Task]) -> Iterator[Event]:
         try:
-            event = worker.hear(len(self._crew))
+            event = worker.hear()
         except (EOFError, OSError):
             task, rows = worker.bury()
             if rows is not None:
@@ -75,8 +80,8 @@ class Workers:
             tasks.append(task)
             self._crew[self._crew.index(worker)] = _Worker(self._settings)
             return
-        if isinstance(event, Done):
-            tasks.extend(event.more)
+        if isinstance(event, Added):
+            tasks.extend(event.tasks)
         if event is not None:
             yield event
 
@@ -107,7 +112,7 @@ class _Worker:
         with suppress(OSError):  # a dead one is noticed when it is listened to
             self.connection.send(task)
 
-    def hear(self, workers: int) -> Event:
+    def hear(self) -> Event:
         """What it says; EOFError when it has died."""
         message = self.connection.recv()
         if isinstance(message, Place):
@@ -116,10 +121,16 @@ class _Worker:
         if isinstance(message, Fault):
             self._fault = message.text
             return None
-        if isinstance(message, Finished):
-            assert self.task is not None
+        assert self.task is not None
+        if message is None:
             done, self.task = self.task, None
-            return Done(done, message.shared(done, workers))
+            return Done(done)
+        if isinstance(message, More):
+            more = message.tasks(self.task)
+            self.task = replace(self.task, portions=tuple(
+                replace(portion, first=False) if portion.trace.source == message.source else portion
+                for portion in self.task.portions))
+            return Added(more)
         rows = pa.ipc.read_record_batch(message, SCHEMA)
         for source, number, model in zip(*(rows[name].to_pylist() for name in ("source", "number", "model")),
                                          strict=True):
@@ -166,7 +177,7 @@ def _cause(status: int | None) -> str:
 
 
 def _serve(connection: Connection, settings: Settings, parent: int) -> None:
-    """The worker's life: tasks in, rows out, Finished after the last of each."""
+    """The worker's life: tasks in, rows out, None after the last of each."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     if settings.memory is not None:
         _limit_memory(settings.memory)
@@ -174,11 +185,12 @@ def _serve(connection: Connection, settings: Settings, parent: int) -> None:
     def say(message: Any) -> None:
         if os.getppid() != parent:
             os._exit(1)
-        connection.send(message if isinstance(message, Place) else message.serialize().to_pybytes())
+        connection.send(message.serialize().to_pybytes() if isinstance(message, pa.RecordBatch) else message)
 
     try:
         while True:
-            connection.send(Work(connection.recv(), settings, say).perform())
+            Work(connection.recv(), settings, say).perform()
+            connection.send(None)
     except (EOFError, BrokenPipeError, ConnectionResetError):
         pass  # the parent has ended
     except Exception as error:  # of the machine, or ours: it is told, and costs no more than a crash

@@ -110,7 +110,10 @@ def _run(traces: list[Trace], models: tuple[str, ...], results: Results, setting
 
     work = Batch(traces, models, results, jobs, fail_fast, only_violations)
     try:
-        work.run(_crew(dask, jobs, settings))
+        crew = _crew(dask, jobs, settings)
+        import pandas  # noqa: F401  (the table wants it in the end; now the workers are starting anyway)
+
+        work.run(crew)
     except KeyboardInterrupt:
         typer.echo("gradual: interrupted; what was done is kept, and the same command goes on from there", err=True)
         raise

@@ -72,6 +72,18 @@ def recognised(file: str) -> bool:
         return False
 
 
+def is_text(file: str) -> bool:
+    """Is there something in it, and does it begin as text does?"""
+    try:
+        with open(file, "rb") as raw:
+            head, _ = _unzipped(raw)
+            return bool(head.decode("utf-8", "strict").strip("\x00"))
+    except UnicodeDecodeError as error:
+        return error.start > len(head) - 4  # the last character may be cut in two
+    except (OSError, EOFError, zlib.error):
+        return False
+
+
 def _opened(file: str) -> BinaryIO:
     if file != "-":
         return open(file, "rb")
@@ -107,20 +119,25 @@ def read(path: str | os.PathLike[str], format: str | None, options: Options) -> 
         yield InputError((error.strerror or str(error)).lower(), file)
 
 
-def write(histories: Iterable[History], path: str | os.PathLike[str], format: str | None = None) -> None:
-    """Write to `path`; a file appears only once it is whole. ValueError, InputError or OSError otherwise."""
+def write(histories: Iterable[History], path: str | os.PathLike[str], format: str | None = None, *,
+          lines: bool = False) -> None:
+    """Write to `path`; a file appears only once it is whole. ValueError, InputError or OSError otherwise.
+
+    lines  also tell the line each operation came from: as a column, a field or a comment
+    """
     file = os.fspath(path)
     name = format or adapters.by_extension(file)
     if name is None:
         can = ", ".join(n for n in adapters.names() if hasattr(adapters.adapter(n), "write"))
         raise ValueError(f"{file}: its name says no format; choose one of {can} with --to (or --format, to generate)")
     adapter = adapters.writer(name)
+    told = {"lines": True} if lines else {}
     if file == "-":
-        adapter.write(histories, sys.stdout.buffer)
+        adapter.write(histories, sys.stdout.buffer, **told)
         sys.stdout.buffer.flush()
         return
     with appearing(file) as stream:
-        adapter.write(histories, stream)
+        adapter.write(histories, stream, **told)
 
 
 @contextmanager

@@ -345,3 +345,58 @@ def test_usage(tmp_path: Path, arguments: list[str]) -> None:
     assert done.returncode == 2
     assert b"Traceback" not in done.stderr
     assert not (tmp_path / "r").exists()
+
+
+def test_pages_of_violations(tmp_path: Path) -> None:
+    for n in range(3):
+        write(tmp_path / f"t/{n}.csv", "tso", seed=n, operations=80)
+    assert batch("t", "--out", "r", cwd=tmp_path).returncode == 1
+    found = rows(tmp_path / "r")
+    violations = found[found["verdict"] == "violation"]
+    pages = list((tmp_path / "r/_pages").iterdir())
+    assert len(pages) == len(violations) > 0
+    subprocess.run([*GRADUAL, "report", "r", "-o", "report.html"], cwd=tmp_path, check=True)
+    report = (tmp_path / "report.html").read_text()
+    for page in pages:
+        assert f'href="r/_pages/{page.name}"' in report
+        assert "The contradiction" in page.read_text()
+
+
+def test_damaged_results(traces: Path, tmp_path: Path) -> None:
+    batch(traces, "--out", tmp_path / "r")
+    before = rows(tmp_path / "r")
+    (part,) = (tmp_path / "r").glob("part-*")
+    part.write_bytes(part.read_bytes()[:5000])
+    done = batch(traces, "--out", tmp_path / "r")
+    assert b"damaged and was set aside" in done.stderr
+    pd.testing.assert_frame_equal(rows(tmp_path / "r"), before)
+    (tmp_path / "r/_gradual.json").write_text("{")
+    done = batch(traces, "--out", tmp_path / "r")
+    assert done.returncode == 2
+    assert b"delete it and run the same command again" in done.stderr
+
+
+def test_more_time_is_another_try(tmp_path: Path) -> None:
+    write(tmp_path / "t.csv", count=3)
+    assert batch(tmp_path / "t.csv", "--out", tmp_path / "r", "--timeout", "0", "--completion", "sat").returncode == 3
+    assert set(rows(tmp_path / "r")["verdict"]) == {"unknown"}
+    assert batch(tmp_path / "t.csv", "--out", tmp_path / "r", "--timeout", "60", "--completion", "sat").returncode == 0
+    assert list(rows(tmp_path / "r")["verdict"]) == ["consistent"] * 3
+
+
+def test_only_what_was_asked_for_counts(tmp_path: Path) -> None:
+    write(tmp_path / "t.csv", "tso", operations=300, seed=1)
+    assert batch(tmp_path / "t.csv", "--out", tmp_path / "r", "--model", "all").returncode == 1
+    done = batch(tmp_path / "t.csv", "--out", tmp_path / "r", "--model", "tso")
+    assert done.returncode == 0
+    assert b"2 rows of other files or models" in done.stderr
+
+
+def test_what_is_no_trace_is_left_alone(tmp_path: Path) -> None:
+    write(tmp_path / "t/a.csv")
+    os.mkfifo(tmp_path / "t/pipe.csv")
+    (tmp_path / "t/manifest.csv").write_text("name,size\na,1\n")
+    done = batch(tmp_path / "t", "--out", tmp_path / "r")
+    assert done.returncode == 0
+    assert len(rows(tmp_path / "r")) == 1
+    assert b"2 files in the folders left alone" in done.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterable
 
 BAR = 24
 PLAIN = 10.0
@@ -18,12 +19,20 @@ class Board:
 
     def __init__(self, total: int, skipped: int = 0) -> None:
         self.total = total
-        self.files = skipped
+        self._sources: set[str] = set()
         self.verdicts: Counter[str] = Counter()
         self.histories = 0
         self._skipped = skipped
         self._started = self._shown = time.monotonic()
         self._tty = sys.stderr.isatty()
+
+    @property
+    def files(self) -> int:
+        return self._skipped + len(self._sources)
+
+    def seen(self, sources: Iterable[str]) -> None:
+        """Files that are done, or as good as that."""
+        self._sources.update(sources)
 
     def show(self) -> None:
         now = time.monotonic()

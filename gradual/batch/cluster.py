@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -26,6 +27,8 @@ class Cluster:
             from distributed import Client
         except ImportError:
             raise BatchError("--dask: Dask is not installed here; `pip install distributed`") from None
+        if not re.search(r":\d+$", address):
+            raise BatchError(f"--dask {address}: write the scheduler's address with its port, as tcp://host:8786")
         try:
             self._client = Client(address, timeout=PATIENCE, set_as_default=False)
         except (OSError, ValueError) as error:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import glob
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from gradual import adapters
 from gradual.batch.results import MARKER
-from gradual.files import recognised
+from gradual.files import is_text, recognised
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def find(paths: Iterable[str], format: str | None) -> Search:
             if identity in seen:
                 continue
             seen.add(identity)
-            if trace.error or named or format is not None or adapters.by_extension(file) or recognised(file):
+            if trace.error or named or (trace.size is not None and (format is not None or _is_trace(file))):
                 search.traces.append(trace)
             else:
                 search.left_alone.append(printable(file))
@@ -96,7 +97,14 @@ def _look(file: str, error: str) -> tuple[object, Trace]:
         status = os.stat(file)
     except OSError as problem:
         return file, Trace(file, error=error or _reason(problem))
-    return (status.st_dev, status.st_ino), Trace(file, status.st_size, status.st_mtime_ns // 1000, error)
+    size = status.st_size if stat.S_ISREG(status.st_mode) else None  # others may never end
+    return (status.st_dev, status.st_ino), Trace(file, size, status.st_mtime_ns // 1000, error)
+
+
+def _is_trace(file: str) -> bool:
+    """By its name or its content. Tables of other things are many: they need the columns of a trace."""
+    format = adapters.by_extension(file)
+    return format not in (None, "csv") or recognised(file) or (format == "csv" and not is_text(file))
 
 
 def _reason(error: OSError) -> str:

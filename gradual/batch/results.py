@@ -11,7 +11,7 @@ import fcntl
 import json
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,12 @@ import pyarrow.parquet as pq
 
 from gradual.batch import BatchError
 from gradual.files import appearing
+from gradual.models import MODELS
 
 MARKER = "_gradual.json"
 """Says that the folder holds results, and with which options they were made. (Readers of a dataset leave out
 what begins with an underscore.)"""
+_LIMITS = "_limits.json"
 _COMPLETE, _REPLACES = b"gradual.complete", b"gradual.replaces"
 
 SCHEMA = pa.schema([
@@ -36,8 +38,6 @@ SCHEMA = pa.schema([
     ("pairs_tried", pa.string()), ("witness", pa.list_(pa.int32())), ("file_size", pa.int64()),
     ("modified", pa.timestamp("us", tz="UTC")), ("version", pa.string())])
 
-_ORDER = ("source", "number", "model")
-
 Key = tuple[int, str]
 """A history's number in its file, and the model."""
 Stamp = tuple[int | None, int | None]
@@ -47,23 +47,27 @@ Stamp = tuple[int | None, int | None]
 class Results:
     """The dataset in `folder`, open for one writer."""
 
-    def __init__(self, folder: Path, options: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, options: dict[str, Any], limits: dict[str, Any] | None = None) -> None:
         self.folder = folder
+        self.notes: list[str] = []
+        """What the user should know of what was found there."""
         self._rows: list[pa.RecordBatch] = []
         self._completed: list[tuple[str, str, Stamp]] = []
         self._lock = self._open(options)
+        self._set_damaged_aside()
         self._finish_compaction()
         self._next = max((int(part.stem.split("-")[1]) for part in self._parts()), default=-1) + 1
         self._complete: dict[tuple[str, str], Stamp] = {}
         for part in self._parts():
             self._complete.update(_completed(_metadata(part)))
+        self._with_limits(limits or {})
 
     def _open(self, options: dict[str, Any]) -> int:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             marker = self.folder / MARKER
             if not marker.exists():
-                if any(self.folder.iterdir()):
+                if any(not path.name.startswith(("part-", "_")) for path in self.folder.iterdir()):
                     raise BatchError(f"{self.folder} holds other things; choose another --out")
                 with appearing(str(marker)) as stream:
                     stream.write(json.dumps(options, sort_keys=True).encode())
@@ -74,12 +78,54 @@ class Results:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise BatchError(f"another batch is writing to {self.folder}; wait, or choose another --out") from None
-        before = json.loads(marker.read_bytes() or b"{}")
+        try:
+            before = json.loads(marker.read_bytes())
+        except ValueError:
+            raise BatchError(f"{marker} is damaged; delete it and run the same command again") from None
         if before != options:
             changed = ", ".join(f"--{name} {before.get(name)!r}, now {options.get(name)!r}"
                                 for name in sorted(before | options) if before.get(name) != options.get(name))
             raise BatchError(f"{self.folder} was made with other options ({changed}); choose another --out")
         return lock
+
+    def _set_damaged_aside(self) -> None:
+        """What such a part held is checked again."""
+        for part in self._parts():
+            if not _whole(part):
+                part.rename(part.with_name(f"_damaged-{part.name}"))
+                self.notes.append(f"{part} is damaged and was set aside; what it held is checked again")
+
+    def _with_limits(self, limits: dict[str, Any]) -> None:
+        """Under other limits, what stayed unknown or failed is worth another try."""
+        file = self.folder / _LIMITS
+        before = json.loads(file.read_bytes()) if file.exists() else limits
+        if before != limits:
+            again = 0
+            for part in self._parts():
+                table = pq.read_table(part, columns=["source", "verdict"])
+                unsettled = pc.is_in(table["verdict"], pa.array(["unknown", "error"]))
+                sources = set(table["source"].filter(unsettled).to_pylist())
+                if sources:
+                    again += self._forget(part, pc.indices_nonzero(unsettled).to_pylist(), sources)
+            if again:
+                self.notes.append(f"the limits have changed: {again} rows, unknown or errors, are checked again")
+        with appearing(str(file)) as stream:
+            stream.write(json.dumps(limits).encode())
+
+    def _forget(self, part: Path, rows: list[int], sources: set[str]) -> int:
+        for key in [key for key in self._complete if key[0] in sources]:
+            del self._complete[key]
+        self._without(part, rows, sources)
+        return len(rows)
+
+    def has_violation(self, sources: Iterable[str], models: Iterable[str]) -> bool:
+        wanted = pa.array(sources, pa.string()), pa.array(models, pa.string())
+        for part in self._parts():
+            rows = pq.read_table(part, columns=["source", "model", "verdict"])
+            chosen = pc.and_(pc.is_in(rows["source"], wanted[0]), pc.is_in(rows["model"], wanted[1]))
+            if pc.any(pc.and_(chosen, pc.equal(rows["verdict"], "violation"))).as_py():
+                return True
+        return False
 
     def close(self) -> None:
         os.close(self._lock)
@@ -112,10 +158,13 @@ class Results:
                 self._without(part, old)
         return done
 
-    def _without(self, part: Path, rows: list[int]) -> None:
+    def _without(self, part: Path, rows: list[int], reopened: Container[str] = ()) -> None:
+        """The part without some rows, and without the word that these files were ended."""
         table = pq.read_table(part)
         kept = table.take(pa.array(sorted(set(range(len(table))) - set(rows)), pa.int64()))
-        _write(part, [kept], _metadata(part))
+        metadata = _metadata(part)
+        ended = [(source, model, stamp) for (source, model), stamp in _completed(metadata) if source not in reopened]
+        _write(part, [kept], metadata | _noted(ended))
 
     # --- adding
 
@@ -163,6 +212,14 @@ def parts(folder: Path) -> list[Path]:
     return sorted(folder.glob("part-*.parquet"))
 
 
+def _whole(part: Path) -> bool:
+    try:
+        pq.read_metadata(part)
+    except (pa.ArrowException, OSError):
+        return False
+    return True
+
+
 def _write(part: Path, tables: Iterable[pa.Table], metadata: dict[bytes, bytes]) -> None:
     schema = SCHEMA.with_metadata(metadata)
     with appearing(str(part)) as stream:
@@ -187,15 +244,26 @@ def _completed(metadata: dict[bytes, bytes]) -> Iterator[tuple[tuple[str, str], 
         yield (source, model), (size, modified)
 
 
-def read(folder: Path, columns: list[str], sources: Iterable[str]) -> pa.Table:
-    """The rows of some files, in order."""
-    wanted = list(dict.fromkeys([*columns, *_ORDER]))
-    table = pa.concat_tables(pq.read_table(part, columns=wanted) for part in parts(folder))
-    table = table.replace_schema_metadata(None).filter(pc.is_in(table["source"], pa.array(sources, pa.string())))
-    return table.sort_by([(name, "ascending") for name in _ORDER])
+def read(folder: Path, columns: list[str], sources: Iterable[str], models: Iterable[str]) -> pa.Table:
+    """The rows of some files and models, in order."""
+    wanted = list(dict.fromkeys([*columns, "source", "number", "model"]))
+    table = pa.concat_tables([SCHEMA.empty_table().select(wanted),
+                              *(pq.read_table(part, columns=wanted).replace_schema_metadata(None)
+                                for part in parts(folder))])
+    chosen = pc.and_(pc.is_in(table["source"], pa.array(sources, pa.string())),
+                     pc.is_in(table["model"], pa.array(models, pa.string())))
+    table = table.filter(chosen)
+    strength = pc.index_in(table["model"], pa.array(MODELS, pa.string()))
+    order = [("source", "ascending"), ("number", "ascending"), ("strength", "ascending")]
+    return table.append_column("strength", strength).sort_by(order).drop_columns(["strength"])
 
 
-def rows(folder: Path, columns: list[str], sources: Iterable[str]) -> Iterator[dict[str, Any]]:
+def count(folder: Path) -> int:
+    """Rows there are."""
+    return sum(pq.read_metadata(part).num_rows for part in parts(folder))
+
+
+def rows(folder: Path, columns: list[str], sources: Iterable[str], models: Iterable[str]) -> Iterator[dict[str, Any]]:
     """The same, one by one."""
-    for batch in read(folder, columns, sources).to_batches(max_chunksize=1000):
+    for batch in read(folder, columns, sources, models).to_batches(max_chunksize=1000):
         yield from batch.to_pylist()

@@ -45,6 +45,8 @@ class Batch:
     workers: int
     fail_fast: bool = False
     violations_to: Path | None = None
+    stopped: bool = False
+    """At a violation, with work left to do."""
     not_copied: list[str] = field(default_factory=list)
     """Files of which that failed, and why."""
 
@@ -53,6 +55,8 @@ class Batch:
         tasks = self._tasks()
         open_shares = Counter(portion.trace.source for task in tasks for portion in task.portions)
         board = Board(len(self.traces), len(self.traces) - len(open_shares))
+        if self.fail_fast and self.results.has_violation((trace.source for trace in self.traces), self.models):
+            tasks.clear()
         stamps = {trace.source: trace for trace in self.traces}
         started = flushed = time.monotonic()
         try:
@@ -70,6 +74,7 @@ class Batch:
                     flushed = now
                 board.show()
                 if self.fail_fast and board.verdicts["violation"]:
+                    self.stopped = True
                     break
         finally:
             crew.stop()
@@ -106,7 +111,8 @@ class Batch:
         self.results.add(event.rows)
         for found in pc.value_counts(event.rows["verdict"]).to_pylist():
             board.verdicts[found["values"]] += found["counts"]
-        board.histories += pc.sum(pc.equal(event.rows["model"], event.rows["model"][0])).as_py() or 0
+        board.histories += pc.sum(pc.equal(event.rows["model"], self.models[-1])).as_py() or 0
+        board.seen(source for source in event.rows["source"].unique().to_pylist() if (traces[source].size or 0) < LARGE)
         if self.violations_to is not None:
             violating = event.rows.filter(pc.equal(event.rows["verdict"], "violation"))
             for source in violating["source"].unique().to_pylist():
@@ -116,7 +122,7 @@ class Batch:
         source = portion.trace.source
         open_shares[source] -= 1
         if not open_shares[source]:
-            board.files += 1
+            board.seen([source])
             for model in models:
                 self.results.complete(source, model, stamp(portion.trace))
 

@@ -23,8 +23,8 @@ LENGTH = 300
 FOLDERS = 40
 
 
-def table(rows: pd.DataFrame) -> Iterator[str]:
-    """Lines for people."""
+def table(rows: pd.DataFrame, options: str) -> Iterator[str]:
+    """Lines for people; `options` are those with which a single file is read as it was here."""
     import pandas as pd
 
     rows = rows.assign(folder=[os.path.dirname(source) or "." for source in rows["source"]],
@@ -33,7 +33,8 @@ def table(rows: pd.DataFrame) -> Iterator[str]:
     yield ""
     yield from _deciders(rows)
     yield from _slowest(rows)
-    yield from _listed(rows[rows["verdict"] == "violation"], "violations (gradual check FILE shows why)",
+    hint = f"gradual explain FILE --model MODEL{options} shows why"
+    yield from _listed(rows[rows["verdict"] == "violation"], f"violations ({hint})",
                        lambda row: f"{_name(row)} {row['model']} by {row['decided_by']}")
     errors = rows[rows["verdict"] == "error"].drop_duplicates(["source", "number", "message"])
     yield from _listed(errors, "errors", _error)

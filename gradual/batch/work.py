@@ -7,13 +7,16 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from gradual import files, pipeline, record, words
+from gradual.adapters import stem
 from gradual.batch.find import Trace
+from gradual.batch.pages import page_name, write_page
 from gradual.batch.results import SCHEMA, Key
 from gradual.history import History, InputError, Options
 from gradual.judge import Judge, Judgement
@@ -37,6 +40,8 @@ class Settings:
     timeout: float | None = None
     memory: int | None = None
     """Bytes that a history may take."""
+    pages: str | None = None
+    """The folder for a page per violation."""
     format: str | None = None
     options: Options = field(default_factory=Options)
 
@@ -141,7 +146,7 @@ class Work:
                     self._say(More(trace.source))
                 if portion.wants(number, self._task.models):
                     self._judged.append((portion, number))
-                    self._announce(Place(trace.source, number, getattr(item, "name", trace.source)))
+                    self._announce(Place(trace.source, number, getattr(item, "name", stem(trace.source))))
                     yield item
                 self._announce(Place(trace.source, number + 1))
 
@@ -165,6 +170,8 @@ def _row(found: Judgement, trace: Trace, number: int, settings: Settings) -> dic
         else:
             row |= {name: json.dumps(value) for name, value in record.violation(verdict, item).items()}
             row["explanation"] = "\n".join(words.explain(evidence, item)) or None
+            if verdict.verdict == "violation" and settings.pages is not None:
+                write_page(Path(settings.pages), page_name(trace.source, number, verdict.model), verdict, item)
     else:
         message = verdict.message
         if message == pipeline.NO_MEMORY:

@@ -155,8 +155,8 @@ class _Worker:
         at = next(i for i, portion in enumerate(portions) if portion.trace.source == place.source)
         dead = portions[at]
         cause = self._fault or _cause(self.process.exitcode)
-        if self._limited and "memory" not in cause:
-            cause += ", perhaps for want of --memory"
+        if self._limited:
+            cause = f"it probably needs more than --memory allows; {cause}"
         what = f"the worker died ({cause})"
         if place.history is None:
             what += " while reading this file; nothing from here on was checked"

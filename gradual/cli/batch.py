@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from gradual.batch.results import Results
     from gradual.batch.run import Crew
     from gradual.batch.work import Settings
+    from gradual.report import Finding
 
 EXAMPLES_BATCH = """Examples:
 
@@ -69,31 +71,38 @@ def batch(
                                                          "that violate a model to DIR.")] = None,
     junit: Annotated[str | None, typer.Option("--junit", metavar="OUT.xml", help="Also write the verdicts for a CI "
                                               "system.")] = None,
+    pages: Annotated[bool, typer.Option(help="Write a page that explains each violation (the first thousand), for "
+                                        "`gradual report` to link to.")] = True,
     dask: Annotated[str | None, typer.Option("--dask", metavar="ADDRESS", help="Have the workers of this Dask cluster "
                                              "do it; they need gradual, and the files under the same paths.")] = None,
 ) -> None:
     """Check thousands of traces on all cores; nothing is lost when it is interrupted."""
     from gradual.batch import BatchError
     from gradual.batch.find import find
+    from gradual.batch.pages import FOLDER
     from gradual.batch.results import Results
     from gradual.batch.work import Settings
 
     _known_format(format)
+    _refuse(paths, junit, only_violations, dask, memory, jobs)
     search = find(paths, format)
     if search.left_alone:
         typer.echo(f"gradual: {_files(len(search.left_alone))} in the folders left alone, not being traces "
                    f"({', '.join(search.left_alone[:3])}{', …' if len(search.left_alone) > 3 else ''})", err=True)
     if not search.traces:
         raise usage_error(f"there is no trace in {', '.join(paths)}; `gradual formats` lists what is known")
-    settings = Settings(engine.value, completion.value, timeout, _bytes(memory), format,
-                        trace_options(addresses, initial))
+    settings = Settings(engine.value, completion.value, timeout, _bytes(memory),
+                        str(out.absolute() / FOLDER) if pages else None, format, trace_options(addresses, initial))
     made_with = {"engine": engine.value, "completion": completion.value, "format": format,
                  "addresses": addresses or [], "initial": initial or []}
     try:
-        results = Results(out, made_with)
+        results = Results(out, made_with, {"timeout": timeout, "memory": memory})
+        for note in results.notes:
+            typer.echo(f"gradual: {note}", err=True)
         _run(search.traces, tuple(model_names(model)), results, settings, jobs or _cores(), fail_fast,
              only_violations, dask)
-        status = _finish(results, [trace.source for trace in search.traces], junit)
+        status = _finish(results, [trace.source for trace in search.traces], model_names(model), junit,
+                         _reading(format, addresses, initial))
     except BatchError as error:
         raise usage_error(str(error)) from None
     except BrokenPipeError:
@@ -117,6 +126,8 @@ def _run(traces: list[Trace], models: tuple[str, ...], results: Results, setting
     except KeyboardInterrupt:
         typer.echo("gradual: interrupted; what was done is kept, and the same command goes on from there", err=True)
         raise
+    if work.stopped:
+        typer.echo("gradual: stopped at a violation; the same command without --fail-fast checks the rest", err=True)
     for line in work.not_copied:
         typer.echo(f"gradual: not copied: {line}", err=True)
 
@@ -131,19 +142,46 @@ def _crew(dask: str | None, jobs: int, settings: Settings) -> Crew:
     return Cluster(dask, settings)
 
 
-def _finish(results: Results, sources: list[str], junit: str | None) -> int:
-    """The table for people, the file for CI, the exit status: of the files this command named, whenever checked."""
+def _reading(format: str | None, addresses: list[str] | None, initial: list[str] | None) -> str:
+    """The options with which one of these files is read as here."""
+    from shlex import quote
+
+    given = [("--format", [format] if format else []), ("--addresses", addresses or []), ("--initial", initial or [])]
+    return "".join(f" {name} {quote(value)}" for name, values in given for value in values)
+
+
+def _refuse(paths: list[str], junit: str | None, only_violations: Path | None, dask: str | None, memory: str | None,
+            jobs: int | None) -> None:
+    """What would go wrong in the end is said at the beginning."""
+    if "-" in paths:
+        raise usage_error("batch reads files; for standard input there is `gradual check -`")
+    if junit is not None and not os.path.isdir(os.path.dirname(junit) or "."):
+        raise usage_error(f"--junit {junit}: there is no such folder")
+    if dask is not None and (memory is not None or jobs is not None):
+        raise usage_error("with --dask, memory and processes are the cluster's: dask worker --memory-limit, --nworkers")
+    if only_violations is not None:
+        try:
+            only_violations.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise usage_error(f"--only-violations {only_violations}: {reason}") from None
+
+
+def _finish(results: Results, sources: list[str], models: list[str], junit: str | None, options: str) -> int:
+    """The table for people, the file for CI, the exit status: of what this command asked for, whenever checked."""
     from gradual.batch import results as stored
     from gradual.batch import table
     from gradual.judge import exit_status
 
-    rows = stored.read(results.folder, table.COLUMNS, sources).to_pandas()
-    for line in table.table(rows):
+    rows = stored.read(results.folder, table.COLUMNS, sources, models).to_pandas()
+    for line in table.table(rows, options):
         typer.echo(line)
+    if other := stored.count(results.folder) - len(rows):
+        typer.echo(f"gradual: {results.folder} also holds {other} rows of other files or models", err=True)
     if junit is not None:
         from gradual.batch import junit as xml
 
-        xml.write(stored.rows(results.folder, xml.COLUMNS, sources), junit)
+        xml.write(stored.rows(results.folder, xml.COLUMNS, sources, models), junit)
     return exit_status(set(rows["verdict"]))
 
 
@@ -188,8 +226,25 @@ def report(
     from gradual.report import report as make
 
     try:
-        make(dataset, output)
+        make(dataset, output, _pages(dataset, output))
+        if str(output) != "-":
+            typer.echo(f"gradual: wrote {output}", err=True)
     except (ValueError, InputError) as error:
         raise usage_error(str(error)) from None
     except OSError as error:
         raise usage_error(f"{output}: {(error.strerror or str(error)).lower()}") from None
+
+
+def _pages(dataset: Path, output: Path) -> Callable[[Finding], str | None]:
+    """The page that the batch made of a violation, as an address from the report."""
+    from urllib.parse import quote
+
+    from gradual.batch.pages import FOLDER, page_name
+
+    def link(finding: Finding) -> str | None:
+        page = dataset / FOLDER / page_name(finding.source, finding.number, finding.model)
+        if finding.verdict != "violation" or not page.exists():
+            return None
+        return quote(os.path.relpath(page.resolve(), output.resolve().parent))
+
+    return link

@@ -1,0 +1,34 @@
+"""A page of its own for each violation, beside the rows: `gradual report` links to it."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from gradual.files import appearing
+from gradual.history import History
+from gradual.verdict import Verdict
+
+FOLDER = "_pages"
+"""Inside the dataset: what begins with an underscore is no part of it."""
+AT_MOST = 1000
+"""Pages there are: beyond it nobody reads them, and `gradual explain` makes any of them."""
+
+
+def page_name(source: str, number: int, model: str) -> str:
+    """The same for the same history and model: a run that goes on writes the same page."""
+    return hashlib.sha256(f"{source}\0{number}\0{model}".encode("utf-8", "backslashreplace")).hexdigest()[:20] + ".html"
+
+
+def write_page(folder: Path, name: str, verdict: Verdict, history: History) -> None:
+    """Nothing when there are enough, or when the disk does not take it: the row has the explanation too."""
+    from gradual import explanation
+
+    try:
+        folder.mkdir(exist_ok=True)
+        if sum(1 for _ in folder.iterdir()) < AT_MOST:
+            told = explanation.page(explanation.shortened(verdict, history), history)
+            with appearing(str(folder / name)) as stream:
+                stream.write(told.encode("utf-8", "backslashreplace"))
+    except OSError:
+        pass

@@ -7,7 +7,8 @@ An adapter is a module of this package with
     EXAMPLE      a small trace, as text
     recognise(head: bytes) -> bool            is this the beginning of such a trace?
     read(stream, file, options) -> Iterator[History | InputError]
-    write(histories, stream) -> None          only where the format can be written
+    write(histories, stream, *, lines=False)  only where the format can be written; with `lines`, it also tells
+                                              where each operation stood in the trace it comes from
 
 `read` gets a binary stream, already decompressed, and yields each history as soon as it is
 complete. What cannot be read it yields as an InputError in the history's place and goes on with
@@ -48,7 +49,7 @@ class WritingAdapter(Adapter, Protocol):
     """An adapter whose format can be written as well."""
 
     @staticmethod
-    def write(histories: Iterable[History], stream: BinaryIO) -> None: ...
+    def write(histories: Iterable[History], stream: BinaryIO, *, lines: bool = False) -> None: ...
 
 
 @cache

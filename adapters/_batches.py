@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from gradual.history import History, InputError, Options
 
 from ._columns import Declined, Table, joined, record_batch
-from ._rows import COLUMNS, Groups, Row, header, named, operations, statements_after, statements_before
+from ._rows import (
+    COLUMNS,
+    LINE,
+    Groups,
+    Row,
+    header,
+    named,
+    named_rows,
+    operations,
+    statements_after,
+    statements_before,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -152,19 +163,29 @@ def _cells(column: pa.Array) -> list[object]:
     return cells
 
 
-def schema() -> pa.Schema:
+def schema(with_lines: bool = False) -> pa.Schema:
     import pyarrow as pa
 
     text, number = pa.string(), pa.int64()
     types = (text, text, text, number, number, number, pa.int32(), text)
-    return pa.schema(list(zip(COLUMNS, types, strict=True)))
+    columns = [*zip(COLUMNS, types, strict=True), *([(LINE, number)] if with_lines else [])]
+    return pa.schema(columns)
 
 
-def write(histories: Iterable[History], writer: Any) -> None:
+def write(histories: Iterable[History], writer: Any, with_lines: bool) -> None:
     """Write histories to a Parquet or Arrow writer, and close it."""
     with writer:
-        for batch in _batches(histories):
+        for batch in _with_lines(histories) if with_lines else _batches(histories):
             writer.write_batch(batch)
+
+
+def _with_lines(histories: Iterable[History]) -> Iterator[pa.RecordBatch]:
+    """A batch per history, with a column for the lines: such histories are few and small."""
+    import pyarrow as pa
+
+    for name, rows in named_rows(histories):
+        cells = [(*row, name, line) for row, line in rows]
+        yield pa.record_batch([list(column) for column in zip(*cells, strict=True)], schema=schema(with_lines=True))
 
 
 def _batches(histories: Iterable[History]) -> Iterator[pa.RecordBatch]:

@@ -17,6 +17,7 @@ from gradual.history import Builder, History, InputError, Options, value_text
 
 from ._rows import (
     COLUMNS,
+    LINE,
     Groups,
     Operation,
     Row,
@@ -25,6 +26,7 @@ from ._rows import (
     described,
     final_values,
     initial_values,
+    lines,
     name,
     number,
     operations,
@@ -200,7 +202,7 @@ def _operation(row: Operation) -> dict[str, int | str]:
             for column, cell in zip(COLUMNS, row, strict=False) if cell is not None}
 
 
-def as_text(history: History, between: str) -> str:
+def as_text(history: History, between: str, with_lines: bool) -> str:
     """A history as a JSON object, with `between` before each operation and after the last."""
     def text(value: object) -> str:
         return json.dumps(value, ensure_ascii=False)
@@ -210,5 +212,8 @@ def as_text(history: History, between: str) -> str:
         head += f'"initial": {text(_numbers(initial))}, '
     if final := final_values(history):
         tail = f', "final": {text(_numbers(final))}'
-    rows = ",".join(between + text(_operation(row)) for row in operations(history))
+    objects: Iterable[dict[str, Any]] = map(_operation, operations(history))
+    if with_lines:
+        objects = (row | ({LINE: line} if line else {}) for row, line in zip(objects, lines(history), strict=True))
+    rows = ",".join(between + text(row) for row in objects)
     return f'{{{head}"{OPERATIONS}": [{rows}{between}]{tail}}}'

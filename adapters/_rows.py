@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, repeat
 
 from gradual.history import NO_LOCATION, NO_TICK, Builder, History, InputError, Kind, Options, parse_number
 
@@ -38,6 +38,8 @@ _SPELLINGS: dict[Kind | str, str] = {
 }
 OPS = {spelling: op for op, spellings in _SPELLINGS.items() for spelling in spellings.split()}
 OP_NAMES = ("R", "W", "RMW", "F")
+LINE = "line"
+"""One more column, where it is asked for: the line of another trace that the row comes from. Readers pass over it."""
 
 Cells = Sequence[object]
 """One cell per column of COLUMNS, as the file spells it; None or an empty text where there is none."""
@@ -352,13 +354,25 @@ def _ends(history: History) -> list[int]:
     return [at for at, line in enumerate(history.final_line.tolist()) if line >= 0]
 
 
-def named_rows(histories: Iterable[History]) -> Iterator[tuple[str, Iterator[Operation]]]:
-    """Each history's name and rows, for a table that tells histories apart by name alone.
+def named_rows(histories: Iterable[History]) -> Iterator[tuple[str, Iterator[tuple[Operation, int | None]]]]:
+    """Each history's name and rows with their lines, for a table that tells histories apart by name alone.
 
     A history without operations gets a row all the same.
     """
     for name, history in named(histories):
-        yield name, chain(statements_before(history), operations(history), statements_after(history))
+        yield name, chain(zip(statements_before(history), repeat(None)),
+                          zip(operations(history), lines(history), strict=True),
+                          zip(statements_after(history), final_lines(history), strict=True))
+
+
+def lines(history: History) -> list[int | None]:
+    """The line each operation came from, None where that is unknown."""
+    return [line or None for line in history.line.tolist()]
+
+
+def final_lines(history: History) -> list[int | None]:
+    """The same of the final values."""
+    return [line or None for line in history.final_line.tolist() if line >= 0]
 
 
 def named(histories: Iterable[History]) -> Iterator[tuple[str, History]]:

@@ -29,7 +29,7 @@ def read(stream: BinaryIO, file: str, options: Options) -> Iterator[History | In
     yield from _batches.read(stream, file, options, _open, "Arrow")
 
 
-def write(histories: Iterable[History], stream: BinaryIO) -> None:
+def write(histories: Iterable[History], stream: BinaryIO, *, lines: bool = False) -> None:
     from pyarrow.ipc import new_file
 
-    _batches.write(histories, new_file(stream, _batches.schema()))
+    _batches.write(histories, new_file(stream, _batches.schema(lines)), lines)

@@ -22,6 +22,7 @@ from typing import BinaryIO, NamedTuple
 from gradual.history import Builder, History, InputError, Options, location_key, value_text
 
 from ._rows import final_values, number, operations, tick
+from ._rows import lines as came_from
 from ._text import decode, encode, is_text, lines, shown, stem
 
 SUMMARY = "axe (CHERI) and rocket-chip's converted traces: `0: M[3] := 7`, histories ended by `check`"
@@ -211,22 +212,23 @@ def _misread(builder: Builder, chunk: _Chunk, at: int) -> InputError:
 # Writing
 
 
-def write(histories: Iterable[History], stream: BinaryIO) -> None:
+def write(histories: Iterable[History], stream: BinaryIO, *, lines: bool = False) -> None:
     for history in histories:
-        stream.write(encode("".join(f"{line}\n" for line in _text(history))))
+        stream.write(encode("".join(f"{line}\n" for line in _text(history, lines))))
 
 
-def _text(history: History) -> Iterator[str]:
+def _text(history: History, with_lines: bool) -> Iterator[str]:
     _refuse_initial_values(history)
     threads, renamed = _numbered(history.threads, _thread_number)
     yield from (f"# thread {threads[name]} is {_word(name)}" for name in renamed)
     places, renamed = _numbered(history.locations, _address_number)
     yield from (f"# M[{places[name]}] is {_word(name)}" for name in renamed)
     yield f"# {_word(history.name)}"
-    for thread, op, address, value, read, time, _ in operations(history):
+    for (thread, op, address, value, read, time, _), line in zip(operations(history), came_from(history), strict=True):
         place = f"M[{places[address]}]" if address is not None else ""
         statement = _spelled(op, place, value_text(value or 0), value_text(read or 0))
-        yield f"{threads[thread or '']}: {statement}" + ("" if time is None else f" @ {time}:")
+        comment = f"  # line {line}" if with_lines and line else ""
+        yield f"{threads[thread or '']}: {statement}" + ("" if time is None else f" @ {time}:") + comment
     yield from (f"final M[{places[address]}] == {value_text(value)}"
                 for address, value in final_values(history).items())
     yield "check"

@@ -15,7 +15,7 @@ import numpy as np
 
 from gradual.history import Column, History, InputError, Options, value_text
 
-from ._rows import COLUMNS, Groups, Row, header, is_header, named_rows
+from ._rows import COLUMNS, LINE, Groups, Row, header, is_header, named_rows
 from ._text import decode, encode, lines, shown
 
 SUMMARY = ("CSV with a header: thread, op, address, value; optionally read, time, size, history, the rows of a history "
@@ -223,10 +223,11 @@ class _Lines:
         self._stream.write(encode(row.removesuffix("\r\n") + "\n"))
 
 
-def write(histories: Iterable[History], stream: BinaryIO) -> None:
+def write(histories: Iterable[History], stream: BinaryIO, *, lines: bool = False) -> None:
     writer = csv.writer(_Lines(stream), lineterminator="\r\n")
-    writer.writerow(COLUMNS)
+    writer.writerow((*COLUMNS, LINE) if lines else COLUMNS)
     for name, rows in named_rows(histories):
-        for thread, op, address, value, read, time, size in rows:
-            writer.writerow((thread, op, address, None if value is None else value_text(value),
-                             None if read is None else value_text(read), time, size, name))
+        for (thread, op, address, value, read, time, size), line in rows:
+            row = (thread, op, address, None if value is None else value_text(value),
+                   None if read is None else value_text(read), time, size, name)
+            writer.writerow((*row, line) if lines else row)

@@ -73,10 +73,10 @@ def read(stream: BinaryIO, file: str, options: Options) -> Iterator[History | In
         yield from histories(unpacked(document, 1, file), file, options)
 
 
-def write(histories: Iterable[History], stream: BinaryIO) -> None:
+def write(histories: Iterable[History], stream: BinaryIO, *, lines: bool = False) -> None:
     stream.write(encode(f'{{"{HISTORIES}": ['))
     separator = "\n "
     for history in histories:
-        stream.write(encode(separator + as_text(history, between="\n  ")))
+        stream.write(encode(separator + as_text(history, "\n  ", lines)))
         separator = ",\n "
     stream.write(b"\n]}\n")

@@ -8,7 +8,8 @@ from typing import BinaryIO
 from gradual.history import History, InputError, Options
 
 from ._objects import Item, as_text, begins_lines, histories, parse, unpacked
-from ._text import encode, lines
+from ._text import encode
+from ._text import lines as text_lines
 
 SUMMARY = "JSON Lines: an object per history, checked as soon as its line ends, or one per operation"
 EXTENSIONS = ("jsonl", "ndjson")
@@ -30,7 +31,7 @@ def read(stream: BinaryIO, file: str, options: Options) -> Iterator[History | In
 
 
 def _items(stream: BinaryIO, file: str) -> Iterator[Item]:
-    for number, line in lines(stream):
+    for number, line in text_lines(stream):
         if not line.strip():
             continue
         try:
@@ -41,6 +42,6 @@ def _items(stream: BinaryIO, file: str) -> Iterator[Item]:
             yield from unpacked(value, number, file)
 
 
-def write(histories: Iterable[History], stream: BinaryIO) -> None:
+def write(histories: Iterable[History], stream: BinaryIO, *, lines: bool = False) -> None:
     for history in histories:
-        stream.write(encode(as_text(history, "") + "\n"))
+        stream.write(encode(as_text(history, "", lines) + "\n"))

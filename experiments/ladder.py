@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 import gradual
 from gradual import rules
 from gradual.completion import completion
-from gradual.completion.direct import _before, _clauses, complete
+from gradual.completion.direct import before, clauses, complete
 from gradual.deadline import Deadline
 from gradual.history import History
 from gradual.ladder import climb
@@ -99,8 +99,8 @@ def order_encoding(history: History, model: Model) -> None:
     n = len(history)
     with Solver(name="glucose4") as solver:
         for a, b in saturation.pairs():
-            solver.add_clause([_before(a, b, n)])
-        for clause in _clauses(history, model):
+            solver.add_clause([before(a, b, n)])
+        for clause in clauses(history, model):
             solver.add_clause(clause)
         assert solver.solve()
 

@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 
     from gradual.history import Builder, History, InputError, Options
     from gradual.models import Model
+    from gradual.progress import Progress
     from gradual.verdict import Verdict
 
 __version__ = "0.1.0"
 __all__ = [
     "Builder", "History", "InputError", "Options", "Verdict", "check", "classify", "explain", "generate", "read",
-    "write",
+    "shrink", "write",
 ]
 
 
@@ -93,6 +94,21 @@ def classify(history: History | str | os.PathLike[str], *, timeout: float | None
     if not isinstance(history, History):
         history = _only(history, None, None)
     return classification.classify(history, timeout=timeout)
+
+
+def shrink(history: History | str | os.PathLike[str], model: str | Model = "sc", *, timeout: float | None = None,
+           progress: Progress | None = None) -> History:
+    """The operations of a violating history that cannot be spared: without any one of them it is consistent, or wrong
+    in another way. Lines, ticks and values are those of the whole. Raises ValueError when nothing is violated.
+
+    timeout  seconds; then the smallest history so far is the result
+    """
+    from gradual.history import History
+    from gradual.shrink import shrink as shrink_history
+
+    if not isinstance(history, History):
+        history = _only(history, None, None)
+    return shrink_history(history, model, timeout=timeout, progress=progress)
 
 
 def read(path: str | os.PathLike[str], *, format: str | None = None,

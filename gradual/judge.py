@@ -36,12 +36,12 @@ class Judgement:
     @property
     def text(self) -> str:
         if not isinstance(self.item, History) or self.verdict.verdict == "error":
-            return f"{self._title}: {self.verdict.model} error: {self.verdict.message}"
+            return f"{self.title}: {self.verdict.model} error: {self.verdict.message}"
         lines = words.explain(self.verdict.evidence, self.item)
         if self.orders is not None:
             left = ", ".join(f"{percent:.2f} % by {name}" for name, percent in self.orders.items())
             lines.append(f"write pairs left unordered: {left or 'there are none to order'}")
-        title = f"{self._title}: {words.summary(self.verdict, self.item)}"
+        title = f"{self.title}: {words.summary(self.verdict, self.item)}"
         return "\n".join([title, *(f"    {line}" for line in lines)])
 
     @property
@@ -62,7 +62,7 @@ class Judgement:
         return self.item.name if isinstance(self.item, History) else self.item.history or stem(self.item.file)
 
     @property
-    def _title(self) -> str:
+    def title(self) -> str:
         """The file, and the history in it where the file's name does not say."""
         file, name = self.item.file, self.name
         return file if name in ("", stem(file)) else f"{file} [{name}]"

@@ -115,6 +115,21 @@ class Saturation(Graph):
         self._run(lambda t: self._kernels.follow(
             self._shape, t.op, t.row, t.edge, t.members, t.slots, t.readers, t.event, t.queue, t.trail, t.count))
 
+    def force(self, before: int, after: int) -> bool:
+        """Put `before` first, which the model leaves open. False, and to be taken back, when that cannot be.
+
+        PSO keeps no clock of plain writes: under it, True promises nothing.
+        """
+        added = self._retry(lambda t: self._kernels.add(
+            self._shape, t.op, t.row, t.edge, t.queue, t.trail, t.count, kernels.PO, before, after, kernels.ASSUMED))
+        return added == kernels.DONE and self._retry(lambda t: self._kernels.follow(
+            self._shape, t.op, t.row, t.edge, t.members, t.slots, t.readers, t.event, t.queue, t.trail, t.count,
+        )) == kernels.DONE
+
+    def settle(self) -> None:
+        """All that was assumed or forced stays: forget how to take it back."""
+        self._tables.count[kernels.TRAIL] = 0
+
     # --- the fixpoint
 
     def _prepare(self) -> None:

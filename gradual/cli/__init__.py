@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
-from gradual.cli import batch, check, traces  # noqa: F401
+from gradual.cli import batch, check, diff_models, explain, shrink, traces  # noqa: F401
 from gradual.cli.app import app
 
-COMMANDS = ("check", "batch", "report", "classify", "generate", "convert", "formats")
+COMMANDS = ("check", "explain", "shrink", "diff_models", "batch", "report", "classify", "generate",
+            "convert", "formats")
 """As --help lists them."""
 app.registered_commands.sort(key=lambda command: COMMANDS.index(getattr(command.callback, "__name__", "")))
 
@@ -42,7 +43,7 @@ def main() -> None:
             sys.stdout.flush()
     except BrokenPipeError:
         _silence()
-        sys.exit(1)
+        sys.exit(141)  # as a shell has it for SIGPIPE: this says nothing about the traces
     except OSError as error:  # the output, as all input is read under guard: a full disk, a closed terminal
         _silence()
         sys.stderr.write(f"gradual: {(error.strerror or str(error)).lower()}\n")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
+from typing import Any
 
 from gradual import order
 from gradual.completion import sat
@@ -28,16 +29,12 @@ def complete(history: History, model: Model, deadline: Deadline) -> Witness | Cy
 
     n = len(history)
     with Solver(name="glucose4") as solver:
-        for count, clause in enumerate(_clauses(history, model)):
+        for count, clause in enumerate(clauses(history, model)):
             solver.add_clause(clause)
             if count % 4096 == 0:
                 deadline.check()
         if solve(solver, deadline):
-            positive = {literal for literal in solver.get_model() or () if literal > 0}
-            before = [0] * n
-            for a, b in combinations(range(n), 2):
-                before[b if _before(a, b, n) in positive else a] += 1
-            return Witness(sorted(range(n), key=before.__getitem__))
+            return Witness(run(solver, n))
     # Unsatisfiable says nothing anybody could check; saturation, and search on top of it, give the proof.
     saturation = Saturation(history, model)
     cycle = saturation.run()
@@ -48,15 +45,24 @@ def complete(history: History, model: Model, deadline: Deadline) -> Witness | Cy
     return proof
 
 
-def _before(a: int, b: int, n: int) -> int:
+def run(solver: Any, n: int) -> list[int]:
+    """The total order that the solver found."""
+    positive = {literal for literal in solver.get_model() or () if literal > 0}
+    earlier = [0] * n
+    for a, b in combinations(range(n), 2):
+        earlier[b if before(a, b, n) in positive else a] += 1
+    return sorted(range(n), key=earlier.__getitem__)
+
+
+def before(a: int, b: int, n: int) -> int:
     """The literal "a comes before b"."""
     return a * n + b + 1 if a < b else -(b * n + a + 1)
 
 
-def _clauses(history: History, model: Model) -> Iterator[Clause]:
+def clauses(history: History, model: Model) -> Iterator[Clause]:
     n = len(history)
     for a, b in _certain(history, model):
-        yield [_before(a, b, n)] if b != INITIAL else []  # nothing comes before the initial write
+        yield [before(a, b, n)] if b != INITIAL else []  # nothing comes before the initial write
     location, source = history.location.tolist(), history.source.tolist()
     writes_at: dict[int, list[int]] = {}
     for w in history.writes.tolist():
@@ -65,8 +71,8 @@ def _clauses(history: History, model: Model) -> Iterator[Clause]:
         w = source[r]
         for other in writes_at.get(location[r], ()):
             if other not in (w, r):
-                later = [_before(r, other, n)]
-                yield later if w == INITIAL else [_before(other, w, n), *later]
+                later = [before(r, other, n)]
+                yield later if w == INITIAL else [before(other, w, n), *later]
     for a in range(n):
         for b in range(a + 1, n):
             ab = a * n + b + 1

@@ -1,0 +1,100 @@
+"""`gradual diff-models`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import typer
+
+from gradual.cli.app import app
+from gradual.cli.common import Files, Format, Initial, Json, Ranges, Timeout, read_all, trace_options
+
+PATIENCE = 30.0
+"""Seconds for making the overtakings of a model few, where no time limit is given."""
+SHOWN = 40
+"""Overtakings of a history that are printed as text; JSON has all."""
+
+
+@app.command("diff-models", epilog="""Example:
+
+  gradual diff-models trace.csv
+
+Exit status: 0 when every verdict is known, whatever it is; 2 after an input error, 3 when something stayed unknown.""")
+def diff_models(files: Files, format: Format = None, addresses: Ranges = None, initial: Initial = None,
+                timeout: Timeout = None, as_json: Json = False) -> None:
+    """Tell why SC, TSO and PSO differ on a history: which loads and stores had to overtake stores."""
+    from gradual.history import InputError
+    from gradual.overtaking import compare
+    from gradual.progress import Progress
+
+    statuses = {0}
+    with Progress() as progress:
+        for item in read_all(files, format, trace_options(addresses, initial)):
+            if isinstance(item, InputError):
+                statuses.add(2)
+                progress.clear()
+                typer.echo(f"gradual: {item}", err=True)
+                continue
+            progress.start(f"comparing models on {item.name}")
+            found = compare(item, timeout=timeout, patience=PATIENCE if timeout is None else timeout)
+            if any(verdict.verdict == "unknown" for verdict in found.verdicts.values()):
+                statuses.add(3)
+            progress.clear()
+            progress.done += 1
+            typer.echo(json.dumps(_record(item, found)) if as_json else _text(item, found))
+    raise typer.Exit(2 if 2 in statuses else max(statuses))
+
+
+def _record(history: Any, found: Any) -> dict[str, Any]:
+    return {
+        "history": history.name, "source": history.file,
+        "verdicts": {name: verdict.verdict for name, verdict in found.verdicts.items()},
+        "differences": [{
+            "stronger": d.stronger.name, "weaker": d.weaker.name, "minimal": d.minimal,
+            "overtakings": [_pair(history, pair) for pair in d.overtakings],
+        } for d in found.differences],
+    }
+
+
+def _pair(history: Any, pair: Any) -> dict[str, Any]:
+    return {"operation": _operation(history, pair.later), "overtook": _operation(history, pair.earlier),
+            "forwarded": _forwarded(history, pair)}
+
+
+def _operation(history: Any, operation: int) -> dict[str, Any]:
+    from gradual.history import NO_TICK
+
+    place = {"operation": operation, "thread": history.threads[int(history.thread[operation])],
+             "what": history.what(operation)}
+    if history.line[operation] > 0:
+        place["line"] = int(history.line[operation])
+    if history.tick[operation] != NO_TICK:
+        place["tick"] = int(history.tick[operation])
+    return place
+
+
+def _forwarded(history: Any, pair: Any) -> bool:
+    return bool(history.source[pair.later] == pair.earlier)
+
+
+def _text(history: Any, found: Any) -> str:
+    verdicts = ", ".join(f"{name} {verdict.verdict}" for name, verdict in found.verdicts.items())
+    lines = [f"{history.file}: {history.name}: {verdicts}"]
+    for difference in found.differences:
+        lines += _difference(history, difference)
+    return "\n".join(lines)
+
+
+def _difference(history: Any, difference: Any) -> list[str]:
+    pairs = difference.overtakings
+    count = f"{len(pairs)} overtaking{'' if len(pairs) == 1 else 's'} of stores"
+    by = "loads" if difference.weaker.name == "TSO" else "stores"
+    how = "needed, none of them can be spared" if difference.minimal else "in a run, maybe more than are needed"
+    lines = [f"    {difference.weaker.name} and not {difference.stronger.name}: {count} by later {by} {how}"]
+    for pair in pairs[:SHOWN]:
+        served = ", which served it from the store buffer" if _forwarded(history, pair) else ""
+        lines.append(f"      {history.describe(pair.later)} overtook {history.describe(pair.earlier)}{served}")
+    if len(pairs) > SHOWN:
+        lines.append(f"      and {len(pairs) - SHOWN} more; --json has all")
+    return lines

@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types pytest bench clean
+.PHONY: demo test lint types pytest bench rtl host experiments clean
 
 demo: $(VENV)/installed
 	@$(BIN)/python experiments/corpus.py
@@ -26,6 +26,19 @@ bench: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
 	$(BIN)/python experiments/ladder.py
 	$(BIN)/python experiments/bench.py
+
+rtl: $(VENV)/installed
+	command -v iverilog >/dev/null || apt-get install -qq -y iverilog || sudo -n apt-get install -qq -y iverilog
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[rtl]"
+	$(BIN)/python experiments/rtl/run.py
+	$(BIN)/python experiments/rtl/run.py --faults
+
+experiments: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
+	$(BIN)/python -m experiments.paper $(ARGS)
+
+host: $(VENV)/installed
+	$(BIN)/python experiments/host/run.py
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

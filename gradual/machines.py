@@ -304,15 +304,22 @@ def generate(machine: str, threads: int, operations: int, locations: int, seed: 
     that a broken machine's fault strikes when it can, where its own choice does not suit. Operations
     stand in the order of issue. Every store writes a value of its own. Equal arguments give equal histories.
     """
-    build = _machine(machine, seed)
+    build = machine_named(machine, seed)
     _refuse(threads, operations, locations, write_ratio, rmw_ratio, fence_ratio)
     rng = Random(seed)
     program = _random_program(rng, threads, operations, locations, write_ratio, rmw_ratio, fence_ratio)
-    read, written = _run(build(threads, locations, rng, fault_ratio), program)
-    return _history(name or f"{machine}-{seed}", threads, locations, program, read, written)
+    addresses = [hex(FIRST_ADDRESS + ADDRESS_STEP * number) for number in range(locations)]
+    return run_program(build(threads, locations, rng, fault_ratio), program, name or f"{machine}-{seed}", addresses)
 
 
-def _machine(name: str, seed: int) -> type[Memory]:
+def run_program(machine: Memory, program: Program, name: str, addresses: list[str],
+                values: array[int] | None = None) -> History:
+    """The history of a program. The stores write `values`, or numbers from 1 on."""
+    read, written = _run(machine, program, values)
+    return _history(name, machine.cores, addresses, program, read, written)
+
+
+def machine_named(name: str, seed: int) -> type[Memory]:
     if name == "broken":
         return list(FAULTS.values())[seed % len(FAULTS)]
     machines: dict[str, type[Memory]] = {"sc": Memory, "tso": StoreBuffers, "pso": LocationBuffers, **FAULTS}
@@ -347,8 +354,8 @@ def _random_program(rng: Random, threads: int, operations: int, locations: int, 
     return Program(thread, kind, location)
 
 
-def _run(machine: Memory, program: Program) -> tuple[array[int], array[int]]:
-    """The values read and written. The next value to write is always a fresh one."""
+def _run(machine: Memory, program: Program, values: array[int] | None) -> tuple[array[int], array[int]]:
+    """The values read and written."""
     read, written = (array("q", bytes(8 * len(program.kind))) for _ in range(2))
     tick: Callable[[], None] = machine.tick
     value = 0
@@ -359,7 +366,7 @@ def _run(machine: Memory, program: Program) -> tuple[array[int], array[int]]:
         elif kind == FENCE:
             machine.fence(core)
         else:
-            value += 1
+            value = value + 1 if values is None else values[at]
             written[at] = value
             if kind == WRITE:
                 machine.write(core, location, value)
@@ -368,15 +375,14 @@ def _run(machine: Memory, program: Program) -> tuple[array[int], array[int]]:
     return read, written
 
 
-def _history(name: str, threads: int, locations: int, program: Program, read: array[int],
+def _history(name: str, threads: int, addresses: list[str], program: Program, read: array[int],
              written: array[int]) -> History:
     kind = np.array(program.kind, dtype=np.int8)
     location = np.array(program.location, dtype=np.int32)
     location[kind == FENCE] = NO_LOCATION
-    nothing = np.zeros(locations, dtype=np.int64)
+    nothing = np.zeros(len(addresses), dtype=np.int64)
     return history_from_columns(
         name, "", [f"cpu{number}" for number in range(threads)],
-        [hex(FIRST_ADDRESS + ADDRESS_STEP * number) for number in range(locations)],
-        np.array(program.thread, dtype=np.int32), kind, location, np.array(read, dtype=np.int64),
+        addresses, np.array(program.thread, dtype=np.int32), kind, location, np.array(read, dtype=np.int64),
         np.array(written, dtype=np.int64), np.arange(1, len(kind) + 1, dtype=np.int64),
         np.full(len(kind), NO_TICK, dtype=np.int64), nothing, nothing.copy(), nothing - 1)

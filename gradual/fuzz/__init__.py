@@ -1,0 +1,1 @@
+"""Randomized testing: random client → machine → trace → verdict → minimal reproduction, again and again."""

@@ -1,0 +1,115 @@
+"""The loop: clients run, histories are judged, violations are saved and shrunk, and all of it is counted."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gradual import files
+from gradual.fuzz.client import Client
+from gradual.fuzz.machine import Machine
+from gradual.history import INITIAL, NO_SOURCE, History, InputError
+from gradual.judge import Judge, Judgement
+from gradual.progress import Progress
+from gradual.shrink import shrink
+
+
+@dataclass
+class Tally:
+    """What a run of the loop has seen."""
+
+    verdicts: Counter[str] = field(default_factory=Counter)
+    deciders: Counter[str] = field(default_factory=Counter)
+    histories: int = 0
+    operations: int = 0
+    communications: int = 0
+    """Reads from another thread's write."""
+    unordered: list[float] = field(default_factory=list)
+    started: float = field(default_factory=time.perf_counter)
+    judged: tuple[int, int] = (0, 0)
+    """Histories and their operations; a few more may have run already."""
+    first_violation: tuple[int, int, float] | None = None
+    """How many histories and operations it took, and seconds."""
+    simulating: float = 0.0
+    saved: list[str] = field(default_factory=list)
+    shrunk: list[tuple[int, int]] = field(default_factory=list)
+    """Operations of a violation, before and after."""
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self.started
+
+    def take(self, history: History) -> None:
+        self.histories += 1
+        self.operations += len(history)
+        self.communications += communications(history)
+
+
+def communications(history: History) -> int:
+    """Reads from another thread's write."""
+    reads = (history.source != NO_SOURCE) & (history.source != INITIAL) & (history.source >= 0)
+    return int((history.thread[reads] != history.thread[history.source[reads]]).sum())
+
+
+class Loop:
+    """Clients for a machine, until there is a reason to stop."""
+
+    def __init__(self, clients: Iterator[Client], machine: Machine, models: list[str], *, runs: int | None,
+                 seconds: float | None, keep_going: bool, save: Path | None, timeout: float | None) -> None:
+        self._clients = clients
+        self._machine = machine
+        self._judge = Judge(models, "auto", "auto", timeout)
+        self._runs = runs
+        self._until = None if seconds is None else time.monotonic() + seconds
+        self._keep_going = keep_going
+        self._save = save
+        self._timeout = timeout
+        self.tally = Tally()
+
+    def run(self, progress: Progress, tell: Callable[[Judgement], None]) -> Tally:
+        """Every judgement that is no plain success goes to `tell`."""
+        tally = self.tally
+        for found in self._judge.judgements(self._histories(), progress):
+            verdict = found.verdict
+            if isinstance(found.item, History) and verdict.model == self._judge.models[0]:
+                tally.judged = tally.judged[0] + 1, tally.judged[1] + len(found.item)
+            tally.verdicts[verdict.verdict] += 1
+            if verdict.verdict != "error":
+                tally.unordered.append(verdict.unordered_percent)
+            if verdict.verdict != "consistent":
+                tell(found)
+            if verdict.verdict == "violation" and isinstance(found.item, History):
+                tally.deciders[verdict.decided_by or "?"] += 1
+                tally.first_violation = tally.first_violation or (*tally.judged, tally.seconds)
+                progress.start(f"shrinking {found.item.name}")
+                self._keep(found.item, verdict.model)
+                if not self._keep_going:
+                    break
+        return tally
+
+    def _histories(self) -> Iterator[History | InputError]:
+        for number, client in enumerate(self._clients):
+            if self._runs is not None and number >= self._runs:
+                return
+            if self._until is not None and time.monotonic() >= self._until:
+                return
+            started = time.perf_counter()
+            found = self._machine.run(client)
+            self.tally.simulating += time.perf_counter() - started
+            if isinstance(found, History):
+                self.tally.take(found)
+            yield found
+
+    def _keep(self, history: History, model: str) -> None:
+        small = shrink(history, model, timeout=self._timeout)
+        self.tally.shrunk.append((len(history), len(small)))
+        if self._save is not None:
+            self._save.mkdir(parents=True, exist_ok=True)
+            name = "".join(c if c.isalnum() or c in "-_." else "_" for c in history.name)
+            for kind, made in (("", history), ("-small", small)):
+                target = self._save / f"{name}-{model}{kind}.csv"
+                files.write([made], target)
+                self.tally.saved.append(str(target))

@@ -40,6 +40,12 @@ NO_LOCATION = -1
 NO_TICK = -1
 
 
+def visible(text: str) -> str:
+    """Text from a trace without characters that would move the cursor."""
+    return text if text.isprintable() else "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 class InputError(Exception):
     """A history that cannot be checked as it was given, in words for the person who gave it."""
 
@@ -143,12 +149,13 @@ class History:
             return "fence"
         read, written = value_text(self.read[operation]), value_text(self.written[operation])
         if kind == RMW:
-            return f"RMW {self.address(operation)}: {read}→{written}"
-        return f"W {self.address(operation)}={written}" if kind == WRITE else f"R {self.address(operation)}={read}"
+            return f"RMW {visible(self.address(operation))}: {read}→{written}"
+        name, value = ("W", written) if kind == WRITE else ("R", read)
+        return f"{name} {visible(self.address(operation))}={value}"
 
     def where(self, operation: int) -> str:
         """Where the operation stands: thread, line and tick, as far as the trace has them."""
-        thread = self.threads[int(self.thread[operation])]
+        thread = visible(self.threads[int(self.thread[operation])])
         parts = [f"thread {thread}" if thread.isdigit() else thread]
         if len(self) > 1 and self.line[0] == self.line[-1]:  # a whole history on one line
             parts.append(f"operation {operation + 1}")

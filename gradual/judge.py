@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from gradual import pipeline, words
 from gradual import record as records
 from gradual.adapters import stem
-from gradual.history import History, InputError
+from gradual.history import History, InputError, visible
 from gradual.models import MODELS
 from gradual.progress import Progress
 from gradual.verdict import Verdict, Witness
@@ -64,7 +64,9 @@ class Judgement:
     @property
     def title(self) -> str:
         """The file, and the history in it where the file's name does not say."""
-        file, name = self.item.file, self.name
+        file, name = visible(self.item.file), visible(self.name)
+        if not file:
+            return name
         return file if name in ("", stem(file)) else f"{file} [{name}]"
 
 

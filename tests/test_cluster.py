@@ -14,6 +14,10 @@ import pandas as pd
 import pytest
 from test_batch import GRADUAL, batch, begun, rows, write
 
+from gradual.batch import BatchError
+from gradual.batch import cluster as clusters
+from gradual.batch.work import Settings
+
 pytest.importorskip("distributed", reason="Dask is not installed: pip install distributed")
 
 
@@ -65,8 +69,11 @@ def test_a_worker_killed_in_the_middle(cluster: tuple[str, list[subprocess.Popen
 
 
 def test_no_scheduler_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clusters, "PATIENCE", "1s")
+    with pytest.raises(BatchError, match="no Dask scheduler answers there"):
+        clusters.Cluster("tcp://127.0.0.1:9", Settings())
     write(tmp_path / "a.csv")
-    done = batch(tmp_path / "a.csv", "--out", tmp_path / "r", "--dask", "tcp://127.0.0.1:9")
+    done = batch(tmp_path / "a.csv", "--out", tmp_path / "r", "--dask", "scheduler")
     assert done.returncode == 2
-    assert b"no Dask scheduler answers there" in done.stderr
+    assert b"with its port" in done.stderr
     assert b"Traceback" not in done.stderr

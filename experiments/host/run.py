@@ -57,6 +57,8 @@ def main() -> int:
     for name, default in (("threads", 2), ("operations", 50), ("locations", 8), ("histories", 10_000), ("seed", 1)):
         parser.add_argument(f"--{name}", type=int, default=default)
     arguments = parser.parse_args()
+    if min(arguments.threads, arguments.operations, arguments.locations, arguments.histories) < 1:
+        parser.error("threads, operations, locations and histories are at least 1")
     if shutil.which("gcc") is None:
         sys.exit("there is no gcc here: apt-get install gcc")
     with tempfile.TemporaryDirectory() as temporary:

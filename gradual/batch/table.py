@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from gradual.adapters import stem
+from gradual.history import visible
 from gradual.models import MODELS
 
 if TYPE_CHECKING:
@@ -103,8 +104,3 @@ def _error(row: dict[Any, Any]) -> str:
 def _name(row: dict[Any, Any]) -> str:
     history = "" if row["history"] in ("", stem(row["source"])) else f" [{visible(row['history'])}]"
     return f"{visible(row['source'])}{history}"
-
-
-def visible(text: str) -> str:
-    """Without characters that would move the cursor."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

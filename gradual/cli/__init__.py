@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from gradual.cli import batch, check, diff_models, explain, fuzz, shrink, traces  # noqa: F401
+from gradual.cli import batch, check, diff_models, explain, fuzz, run, shrink, traces  # noqa: F401
 from gradual.cli.app import app
 
-COMMANDS = ("check", "explain", "shrink", "diff_models", "batch", "report", "fuzz", "classify", "generate",
+COMMANDS = ("check", "run", "explain", "shrink", "diff_models", "batch", "report", "fuzz", "classify", "generate",
             "convert", "formats")
 """As --help lists them."""
 app.registered_commands.sort(key=lambda command: COMMANDS.index(getattr(command.callback, "__name__", "")))

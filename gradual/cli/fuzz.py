@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -30,7 +31,8 @@ A command gets the client as JSON in {program} and as C in {c}, and leaves the t
 command does not mention {trace}); {seed} is the seed. Patterns: uniform, hot, false-sharing, producer-consumer,
 eviction, or mixed (each in turn).
 
-Exit status: 0 no violation, 1 some violation, 2 usage error or a run that failed, 3 unknown and nothing worse."""
+Exit status: 0 no violation, 1 some violation, 2 usage error or a run that failed, 3 unknown and nothing worse,
+130 after Ctrl-C."""
 
 
 @app.command(epilog=EXAMPLES)
@@ -69,6 +71,7 @@ def fuzz(
     if pattern != MIXED and pattern not in PATTERNS:
         raise usage_error(f"no pattern called {pattern!r}; there are {', '.join([*PATTERNS, MIXED])}")
     _known(machine)
+    _usable(command, save)
     tested = (Small(machine) if machine is not None
               else Command(command or "", format, trace_options(addresses, initial), run_timeout))
     clients = (random_client(threads, operations, locations, number, pattern) for number in count(seed))
@@ -82,13 +85,25 @@ def fuzz(
         progress.start("running clients")
         try:
             loop.run(progress, tell)
-        except OSError as error:
-            raise usage_error(f"{error.filename or save}: {(error.strerror or str(error)).lower()}") from None
+            interrupted = False
         except KeyboardInterrupt:
-            typer.echo("gradual: interrupted", err=True)
+            interrupted = True
     for line in _report(loop.tally):
         typer.echo(line)
-    raise typer.Exit(_status(loop.tally))
+    raise typer.Exit(130 if interrupted else _status(loop.tally))
+
+
+def _usable(command: str | None, save: Path | None) -> None:
+    """What would go wrong after hours is said at once."""
+    names = {"program", "c", "trace", "seed"}
+    for name in re.findall(r"(?<!\$)\{(\w+)\}", command or ""):
+        if name not in names:
+            raise usage_error(f"--command: {{{name}}} is not one of {{program}}, {{c}}, {{trace}}, {{seed}}")
+    if save is not None:
+        try:
+            save.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise usage_error(f"--save {save}: {(error.strerror or str(error)).lower()}") from None
 
 
 def _status(tally: Tally) -> int:
@@ -110,8 +125,8 @@ def _known(machine: str | None) -> None:
 
 def _report(tally: Tally) -> Iterator[str]:
     seconds, histories = max(tally.seconds, 1e-9), max(tally.histories, 1)
-    yield (f"{tally.histories} histories, {tally.operations} operations in {seconds:.1f} s ({histories / seconds:.0f} "
-           f"histories/s); running took {tally.simulating:.1f} s")
+    yield (f"{tally.histories} histories, {tally.operations} operations in {seconds:.1f} s "
+           f"({tally.histories / seconds:.0f} histories/s); running took {tally.simulating:.1f} s")
     yield "verdicts: " + (", ".join(f"{n} {name}" for name, n in sorted(tally.verdicts.items())) or "none")
     if tally.unordered:
         yield (f"coverage: {sum(tally.unordered) / len(tally.unordered):.1f} % of write pairs left unordered, "
@@ -122,6 +137,8 @@ def _report(tally: Tally) -> Iterator[str]:
         yield "seen by: " + ", ".join(f"{name} {n}" for name, n in tally.deciders.most_common())
         yield "shrunk: " + ", ".join(f"{before} to {after} operations" for before, after in tally.shrunk[:5]) + (
             f", and {len(tally.shrunk) - 5} more" if len(tally.shrunk) > 5 else "")
-    yield from (f"saved {name}" for name in tally.saved[:10])
+    yield from tally.saved[:10]
+    if len(tally.saved) > 10:
+        yield f"and {len(tally.saved) - 10} more files"
 
 

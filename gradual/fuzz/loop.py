@@ -5,8 +5,10 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+import numpy as np
 
 from gradual import files
 from gradual.fuzz.client import Client
@@ -29,8 +31,6 @@ class Tally:
     """Reads from another thread's write."""
     unordered: list[float] = field(default_factory=list)
     started: float = field(default_factory=time.perf_counter)
-    judged: tuple[int, int] = (0, 0)
-    """Histories and their operations; a few more may have run already."""
     first_violation: tuple[int, int, float] | None = None
     """How many histories and operations it took, and seconds."""
     simulating: float = 0.0
@@ -75,7 +75,7 @@ class Loop:
         for found in self._judge.judgements(self._histories(), progress):
             verdict = found.verdict
             if isinstance(found.item, History) and verdict.model == self._judge.models[0]:
-                tally.judged = tally.judged[0] + 1, tally.judged[1] + len(found.item)
+                tally.take(found.item)
             tally.verdicts[verdict.verdict] += 1
             if verdict.verdict != "error":
                 tally.unordered.append(verdict.unordered_percent)
@@ -83,7 +83,7 @@ class Loop:
                 tell(found)
             if verdict.verdict == "violation" and isinstance(found.item, History):
                 tally.deciders[verdict.decided_by or "?"] += 1
-                tally.first_violation = tally.first_violation or (*tally.judged, tally.seconds)
+                tally.first_violation = tally.first_violation or (tally.histories, tally.operations, tally.seconds)
                 progress.start(f"shrinking {found.item.name}")
                 self._keep(found.item, verdict.model)
                 if not self._keep_going:
@@ -99,17 +99,17 @@ class Loop:
             started = time.perf_counter()
             found = self._machine.run(client)
             self.tally.simulating += time.perf_counter() - started
-            if isinstance(found, History):
-                self.tally.take(found)
-            yield found
+            yield replace(found, line=np.zeros_like(found.line)) if isinstance(found, History) else found
 
     def _keep(self, history: History, model: str) -> None:
         small = shrink(history, model, timeout=self._timeout)
         self.tally.shrunk.append((len(history), len(small)))
         if self._save is not None:
-            self._save.mkdir(parents=True, exist_ok=True)
             name = "".join(c if c.isalnum() or c in "-_." else "_" for c in history.name)
             for kind, made in (("", history), ("-small", small)):
                 target = self._save / f"{name}-{model}{kind}.csv"
-                files.write([made], target)
-                self.tally.saved.append(str(target))
+                try:
+                    files.write([made], target)
+                    self.tally.saved.append(f"saved {target}")
+                except OSError as error:  # the hunt is worth more than this file
+                    self.tally.saved.append(f"not saved: {target}: {(error.strerror or str(error)).lower()}")

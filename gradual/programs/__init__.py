@@ -1,0 +1,46 @@
+"""Programs: every execution that SC, TSO or PSO allow, and whether an outcome can be reached.
+
+    >>> from gradual import programs
+    >>> sb = programs.parse("P0: st x 1; ld y r0    P1: st y 1; ld x r0    exists (0:r0=0 /\\\\ 1:r0=0)")
+    >>> [programs.count(sb, model) for model in ("generic", "sc", "tso", "pso")]
+    [4, 3, 4, 4]
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gradual.programs.program import Program
+
+
+def parse(text: str, file: str = "") -> Program:
+    """The program of a text: herd's .litmus format, or the plain form of `text.py`. Raises ProgramError."""
+    from gradual.programs import litmus
+    from gradual.programs import text as plain
+
+    return litmus.parse(text, file) if litmus.recognises(text) else plain.parse(text, file)
+
+
+def read(path: str) -> Program:
+    """The program of a file; "-" is standard input. Raises ProgramError."""
+    import sys
+
+    from gradual.programs.scan import ProgramError
+
+    try:
+        if path == "-":
+            return parse(sys.stdin.read(), path)
+        with open(path, encoding="utf-8") as stream:
+            return parse(stream.read(), path)
+    except UnicodeDecodeError:
+        raise ProgramError("this is not text", path) from None
+    except OSError as error:
+        raise ProgramError((error.strerror or str(error)).lower(), path) from None
+
+
+def count(program: Program, model: str) -> int:
+    """How many executions a model allows: pairs of reads-from and store order, equal values kept apart."""
+    from gradual.programs.executions import Executions
+
+    return Executions(program, model).count()

@@ -1,0 +1,293 @@
+"""The executions of a program that a model allows, by clingo: `datalog/execution.lp` and `datalog/model_*.lp`.
+
+An execution is a pair (rf, co): a source for each load, and a total order of the stores to each location,
+the initial one first. Stores of equal values stay different sources. What the model forbids is cut
+off during search, as clingo checks the acyclicity of `#edge` while it chooses.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gradual.history import INITIAL
+from gradual.programs.condition import And, Equal, Not, Place, Proposition, Register
+from gradual.programs.program import Fence, Program
+
+MODELS = ("generic", "sc", "tso", "pso")
+"""By the names of their files; `generic` forbids nothing."""
+
+POLL = 0.1
+"""Seconds between looks for Ctrl-C, which cannot interrupt the solver itself."""
+
+Outcome = tuple[int, ...]
+"""The values of `Program.observed`, in that order."""
+
+
+@dataclass(frozen=True)
+class Execution:
+    """Who reads from whom, and the stores of each location in the order in which they reach memory."""
+
+    rf: dict[int, int]
+    """Each load's source, by event; INITIAL for the initial value."""
+    co: dict[str, tuple[int, ...]]
+
+    def last(self, location: str) -> int:
+        return self.co[location][-1] if self.co.get(location) else INITIAL
+
+
+def value_of(program: Program, source: int, location: str) -> int:
+    """The value that a store put there, or the initial one."""
+    if source == INITIAL:
+        return program.initial.get(location, 0)
+    return program.events[source].instruction.value  # type: ignore[union-attr]
+
+
+def outcome_of(program: Program, execution: Execution) -> Outcome:
+    return tuple(_ends_with(program, execution, place) for place in program.observed)
+
+
+def _ends_with(program: Program, execution: Execution, place: Place) -> int:
+    if isinstance(place, str):
+        return value_of(program, execution.last(place), place)
+    load = program.registers[place]
+    if load is None:
+        return program.threads[place.thread].constants[place.name]
+    location = program.events[load].location
+    assert location is not None
+    return value_of(program, execution.rf[load], location)
+
+
+class Executions:
+    """The executions of `program` that `model` allows; with `rf` or `last` (by location) given, those that agree."""
+
+    def __init__(self, program: Program, model: str, rf: Mapping[int, int] | None = None,
+                 last: Mapping[str, int] | None = None) -> None:
+        from importlib.resources import as_file, files
+
+        import clingo
+
+        if model.lower() not in MODELS:
+            raise ValueError(f"no model called {model!r}; there are {', '.join(MODELS)}")
+        self.program = program
+        self.model = model.lower()
+        self.found = 0
+        """Executions met by the `count` or `outcomes` under way, or by the last one."""
+        self._control = clingo.Control(["0", "--warn=no-atom-undefined"])
+        self._add(rf or {}, last or {})
+        with as_file(files("gradual.datalog")) as folder:
+            self._control.load(str(folder / f"model_{self.model}.lp"))
+        self._control.ground([("base", [])])
+        self._sources = {load.number: self._source_literals(load.number) for load in program.loads}
+
+    # --- in: facts
+
+    def _add(self, rf: Mapping[int, int], last: Mapping[str, int]) -> None:
+        with self._control.backend() as backend:
+            for name, *arguments in self._facts(rf, last):
+                backend.add_rule([backend.add_atom(self._symbol(name, *arguments))])
+
+    def _facts(self, rf: Mapping[int, int], last: Mapping[str, int]) -> Iterator[tuple[Any, ...]]:
+        at = self._location_numbers = {name: number for number, name in enumerate(self.program.locations)}
+        for event in self.program.events:
+            yield "thread", event.number, event.thread
+            if isinstance(event.instruction, Fence):
+                yield "fence", event.number, event.instruction.before, event.instruction.after
+                continue
+            if event.reads:
+                yield "read", event.number, at[event.instruction.location]
+            if event.writes:
+                yield "write", event.number, at[event.instruction.location]
+        for a, b in self.program.program_order():
+            yield "po", a, b
+        for load, source in rf.items():
+            yield "rf", self._store(source, self.program.events[load].location or ""), load
+        for location, source in last.items():
+            yield "last", self._store(source, location)
+
+    def _store(self, source: int, location: str) -> Any:
+        """A store as the clingo programs name it."""
+        return self._symbol("init", self._location_numbers[location]) if source == INITIAL else source
+
+    def _symbol(self, name: str, *arguments: Any) -> Any:
+        import clingo
+
+        return clingo.Function(name, [clingo.Number(a) if isinstance(a, int) else
+                                      clingo.Function(a) if isinstance(a, str) else a for a in arguments])
+
+    # --- the atoms of interest
+
+    def _literal(self, name: str, *arguments: Any) -> int | None:
+        """The atom's literal; None where it cannot be true."""
+        atom = self._control.symbolic_atoms[self._symbol(name, *arguments)]
+        return None if atom is None else int(atom.literal)
+
+    def _source_literals(self, load: int) -> list[tuple[int, int]]:
+        """The possible sources of a load, each with its literal."""
+        location = self.program.events[load].location or ""
+        sources = [INITIAL, *(store.number for store in self.program.stores(location) if store.number != load)]
+        literals = [(self._literal("rf", self._store(source, location), load), source) for source in sources]
+        return [(literal, source) for literal, source in literals if literal is not None]
+
+    def _last_literals(self, location: str) -> list[tuple[int, int]]:
+        stores = [(self._literal("final", store.number), store.number) for store in self.program.stores(location)]
+        return [(literal, store) for literal, store in stores if literal is not None]
+
+    def _values(self, place: Place) -> list[tuple[int | None, int]]:
+        """The values a place can end with, each with its literal; None for a value it always ends with."""
+        program = self.program
+        if isinstance(place, Register):
+            load = program.registers[place]
+            if load is None:
+                return [(None, program.threads[place.thread].constants[place.name])]
+            location, literals = program.events[load].location or "", self._sources[load]
+        else:
+            location, literals = place, self._last_literals(place)
+            if not literals:
+                return [(None, value_of(program, INITIAL, place))]
+        return [(literal, value_of(program, source, location)) for literal, source in literals]
+
+    # --- out: counts, outcomes, executions
+
+    def count(self) -> int:
+        """How many there are, without looking at any of them. After KeyboardInterrupt, `found` are those met."""
+        self.found = 0
+        try:
+            self._solve()
+        finally:
+            self.found = int(self._control.statistics["summary"]["models"]["enumerated"])
+        return self.found
+
+    def outcomes(self, tally: Counter[Outcome] | None = None) -> Counter[Outcome]:
+        """Each outcome with how many executions give it. A `tally` given is filled, so that it survives Ctrl-C.
+
+        First the outcomes (clingo projects on them), then the executions of each: to look into every
+        execution would cost more than to find it.
+        """
+        tally = Counter() if tally is None else tally
+        self.found = 0
+        for outcome, literals in self._projected(tally):
+            tally[outcome] = 0
+
+            def on_model(model: Any, outcome: Outcome = outcome) -> None:
+                self.found += 1
+                tally[outcome] += 1
+
+            self._control.solve(assumptions=literals, on_model=on_model)
+        return tally
+
+    def _projected(self, tally: Counter[Outcome]) -> list[tuple[Outcome, list[int]]]:
+        """The outcomes, each once, with the literals that make it. In the tally each has one execution for now."""
+        observed = self._observed_literals()
+        found: list[tuple[Outcome, list[int]]] = []
+
+        def on_model(model: Any) -> None:
+            held = [next(pair for pair in pairs if model.is_true(pair[0])) for pairs in observed]
+            found.append((tuple([value for _, value in held]), [literal for literal, _ in held]))
+            tally[found[-1][0]] = 1
+
+        solving: Any = self._control.configuration.solve
+        solving.project = "auto"
+        try:
+            self._control.solve(on_model=on_model)
+        finally:
+            solving.project = "no"
+        return found
+
+    def _observed_literals(self) -> list[list[tuple[int, int]]]:
+        """For each place observed, its values with a literal each; equal values of several stores share one."""
+        observed = []
+        with self._control.backend() as backend:
+            for place in self.program.observed:
+                values = dict.fromkeys(value for _, value in self._values(place))
+                observed.append([(self._define(backend, Equal(place, value)), value) for value in values])
+            backend.add_project([literal for pairs in observed for literal, _ in pairs])
+        return observed
+
+    def _solve(self) -> None:
+        """Solve in a thread of clingo's: without a callback of ours, Ctrl-C would not be heard."""
+        with self._control.solve(async_=True) as handle:
+            try:
+                while not handle.wait(POLL):
+                    pass
+                handle.get()
+            except KeyboardInterrupt:
+                handle.cancel()
+                raise
+
+    def __iter__(self) -> Iterator[Execution]:
+        order = self._order_literals()
+        with self._control.solve(yield_=True) as handle:
+            for model in handle:
+                yield self._execution(model, order)
+
+    def _first(self, assumptions: list[int]) -> Execution | None:
+        """Any one, where finding it may take long: Ctrl-C is heard."""
+        with self._control.solve(yield_=True, async_=True, assumptions=assumptions) as handle:
+            handle.resume()
+            while not handle.wait(POLL):
+                pass
+            model = handle.model()
+            return None if model is None else self._execution(model, self._order_literals())
+
+    def _order_literals(self) -> list[tuple[int, int, int]]:
+        return [(a.number, b.number, literal) for location in self.program.locations
+                for a in self.program.stores(location) for b in self.program.stores(location)
+                if a is not b and (literal := self._literal("co", a.number, b.number)) is not None]
+
+    def _execution(self, model: Any, order: list[tuple[int, int, int]]) -> Execution:
+        before: Counter[int] = Counter(b for _, b, literal in order if model.is_true(literal))
+        rf = {load: next(source for literal, source in literals if model.is_true(literal))
+              for load, literals in self._sources.items()}
+        co = {location: tuple(sorted((store.number for store in self.program.stores(location)),
+                                     key=before.__getitem__)) for location in self.program.locations}
+        return Execution(rf, co)
+
+    # --- questions, answered without enumeration
+
+    def satisfying(self, proposition: Proposition) -> Execution | None:
+        """Some execution whose outcome satisfies the proposition: one call of the solver, however many there are."""
+        with self._control.backend() as backend:
+            literal = self._define(backend, proposition)
+        return self._first([literal])
+
+    def reads_otherwise(self, proposition: Proposition, execution: Execution) -> bool:
+        """Can the proposition also be satisfied with another reads-from?"""
+        with self._control.backend() as backend:
+            same = self._both(backend, [literal for load, literals in self._sources.items()
+                                        for literal, source in literals if source == execution.rf[load]])
+            literal = self._define(backend, proposition)
+        return self._first([literal, -same]) is not None
+
+    def reading(self, values: Mapping[int, int], finals: Mapping[str, int]) -> Execution | None:
+        """Some execution in which each of these loads returns this value and these locations end with these."""
+        with self._control.backend() as backend:
+            literals = [self._either(backend, [literal for literal, source in self._sources[load] if value_of(
+                self.program, source, self.program.events[load].location or "") == value])
+                for load, value in values.items()]
+            literals += [self._define(backend, Equal(location, value)) for location, value in finals.items()]
+        return self._first(literals)
+
+    def _define(self, backend: Any, part: Proposition) -> int:
+        """A literal that is true in exactly the executions that satisfy the proposition."""
+        if isinstance(part, Not):
+            return -self._define(backend, part.operand)
+        if isinstance(part, Equal):
+            fitting = [literal for literal, value in self._values(part.place) if value == part.value]
+            return self._both(backend, []) if None in fitting else self._either(
+                backend, [literal for literal in fitting if literal is not None])
+        operands = [self._define(backend, operand) for operand in part.operands]
+        return (self._both if isinstance(part, And) else self._either)(backend, operands)
+
+    def _both(self, backend: Any, literals: list[int]) -> int:
+        atom = int(backend.add_atom())
+        backend.add_rule([atom], literals)
+        return atom
+
+    def _either(self, backend: Any, literals: list[int]) -> int:
+        atom = int(backend.add_atom())
+        for literal in literals:
+            backend.add_rule([atom], [literal])
+        return atom

@@ -1,0 +1,186 @@
+"""herd's .litmus files: a header, initial values in braces, a table with a column per thread, a condition.
+
+    X86 SB
+    { x=0; y=0; }
+     P0          | P1          ;
+     MOV [x],$1  | MOV [y],$1  ;
+     MOV EAX,[y] | MOV EAX,[x] ;
+    exists (0:EAX=0 /\\ 1:EAX=0)
+
+X86, LISA, and Generic: the same table with the pseudo-code of `pseudo.py` in its cells.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable
+
+from gradual.programs import condition as conditions
+from gradual.programs import lisa, pseudo, x86
+from gradual.programs.assembly import Assembly
+from gradual.programs.condition import Place
+from gradual.programs.finish import finish
+from gradual.programs.program import Instruction, Program
+from gradual.programs.scan import END, Cursor, Token, tokens
+from gradual.programs.text import conditions_locations, thread_number
+
+DIALECTS: dict[str, Callable[[Cursor, Assembly], None]] = {
+    "X86": x86.instruction,
+    "LISA": lisa.instruction,
+    "Generic": lambda cursor, into: pseudo.instruction(cursor, into, ()),
+}
+OTHERS = ("X86_64", "ARM", "AARCH64", "PPC", "MIPS", "RISCV", "C", "CPP", "JAVA", "ASL", "BPF", "PTX", "VULKAN")
+"""Architectures of herd whose name at the top is a header all the same."""
+
+_HEADER = re.compile(r"\s*(?:\(\*.*?\*\)\s*)*([A-Za-z]\w*)[ \t]+(\S[^\n{]*)", re.DOTALL)
+
+
+def recognises(text: str) -> bool:
+    """Does the text open as a .litmus file does: an architecture and a name?"""
+    match = _HEADER.match(text)
+    return match is not None and (match[1].upper() in OTHERS or _dialect(match[1]) is not None) and "{" in text
+
+
+def _dialect(name: str) -> str | None:
+    return next((dialect for dialect in DIALECTS if dialect.lower() == name.lower()), None)
+
+
+def parse(text: str, file: str = "") -> Program:
+    """The program of a .litmus file. Raises ProgramError."""
+    return _Reader(text, file).program()
+
+
+class _Reader:
+    def __init__(self, text: str, file: str) -> None:
+        self.file = file
+        self.cursor = Cursor(tokens(text, file), file)
+        match = _HEADER.match(text)
+        self.name = match[2].strip() if match else ""
+        self.initial: dict[str, int] = {}
+        self.given: list[tuple[Token, str, int | str]] = []
+        """Registers with their initial values: the token of the thread, the register, a number or a location."""
+
+    def program(self) -> Program:
+        dialect = self._header()
+        self._initial()
+        columns = self._columns()
+        self._give(columns)
+        self._rows(columns, DIALECTS[dialect])
+        threads = [column.thread() for column in columns]
+        shown: tuple[Place, ...] = ()
+        condition = None
+        if self.cursor.sees("locations"):
+            shown = conditions_locations(self.cursor, threads)
+        if self.cursor.sees("filter", "final", "observed"):
+            raise self.cursor.error(f"{self.cursor.here.text} is not understood here; exists, ~exists, forall and "
+                                    "locations are")
+        if conditions.starts(self.cursor):
+            condition = conditions.parse(self.cursor, lambda name, cursor: thread_number(name, cursor, threads))
+        if self.cursor.here.text != END:
+            raise self.cursor.error(f"the program ends here, but {self.cursor.here.text!r} follows")
+        program = Program(self.name, tuple(threads), self.initial, condition, shown, dialect, self.file)
+        return finish(program, self.cursor)
+
+    def _header(self) -> str:
+        """The architecture. What stands between the header and the brace (comments, Key=value) means nothing here."""
+        dialect = _dialect(self.cursor.here.text)
+        if dialect is None:
+            raise self.cursor.error(f"programs for {self.cursor.here.text} cannot be read; there are "
+                                    f"{', '.join(DIALECTS)}")
+        while not self.cursor.sees("{", END):
+            self.cursor.next()
+        self.cursor.expect("{", "before the initial values")
+        return dialect
+
+    def _initial(self) -> None:
+        while not self.cursor.take("}"):
+            if not self.cursor.take(";"):
+                self._initially()
+
+    def _initially(self) -> None:
+        """`x=1`, `int x=1`, `[x]=1`, `0:r0=1`, `0:r0=x`."""
+        cursor = self.cursor
+        while cursor.here.is_name and (cursor.items[min(cursor.at + 1, len(cursor.items) - 1)].is_name
+                                       or cursor.ahead(1) in ("*", "[") or cursor.ahead(2) == ":"):
+            cursor.next()  # a type
+            cursor.take("*")
+        if cursor.ahead(1) == ":":
+            token = cursor.next()
+            cursor.next()
+            register = cursor.name("a register")
+            cursor.expect("=", "after the register")
+            self.given.append((token, register, cursor.name("a location") if cursor.here.is_name else cursor.number()))
+            return
+        place = conditions.parse_place(cursor, lambda name, at: 0)
+        self.initial[str(place)] = cursor.number("the initial value, a number") if cursor.take("=") else 0
+
+    def _columns(self) -> list[Assembly]:
+        columns: list[Assembly] = []
+        while True:
+            token = self.cursor.here
+            if self.cursor.name("the name of a thread (P0)") != f"P{len(columns)}":
+                raise self.cursor.error(f"expected P{len(columns)}, found {token.text!r}", token)
+            columns.append(Assembly(token.text))
+            if self.cursor.take(";"):
+                return columns
+            self.cursor.expect("|", "between the threads")
+
+    def _give(self, columns: list[Assembly]) -> None:
+        for token, register, value in self.given:
+            number = token.text.removeprefix("P")
+            if not number.isdigit() or int(number) >= len(columns):
+                raise self.cursor.error(f"there is no thread {token.text}", token)
+            if isinstance(value, str):
+                columns[int(number)].addresses[register] = value
+            else:
+                columns[int(number)].set(register, value)
+
+    def _rows(self, columns: list[Assembly], instruction: Callable[[Cursor, Assembly], None]) -> None:
+        while not self.cursor.sees(END) and not conditions.starts(self.cursor):
+            for number, column in enumerate(columns):
+                if not self.cursor.sees("|", ";"):
+                    instruction(self.cursor, column)
+                if not self.cursor.sees("|", ";"):
+                    raise self.cursor.error(f"expected | or ; after the instruction, found {self.cursor.here.text!r}")
+                if self.cursor.sees(";"):
+                    break
+                if number == len(columns) - 1:
+                    raise self.cursor.error(f"there are only {len(columns)} threads")
+                self.cursor.next()
+            self.cursor.expect(";", "at the end of the row")
+
+
+# --- writing -----------------------------------------------------------------------------------
+
+
+def write(program: Program) -> str:
+    """The program as a .litmus file: in its own dialect, else in LISA where that has words for it."""
+    dialect = _writable(program)
+    show: Callable[[Instruction], list[str]] = {
+        "X86": x86.show, "LISA": lisa.show, "Generic": lambda instruction: [pseudo.show(instruction)]}[dialect]
+    cells = [[row for instruction in thread.instructions for row in show(instruction)] for thread in program.threads]
+    given = [f"{number}:{name}={value};" for number, thread in enumerate(program.threads)
+             for name, value in thread.constants.items()]
+    initial = " ".join([*(f"{at}={program.initial.get(at, 0)};" for at in program.locations), *given])
+    lines = [f"{dialect} {program.name}", f"{{ {initial} }}", *_table(cells)]
+    if program.locations_shown:
+        lines.append("locations [" + " ".join(f"{place};" for place in program.locations_shown) + "]")
+    if program.condition:
+        lines.append(str(program.condition))
+    return "\n".join(lines) + "\n"
+
+
+def _writable(program: Program) -> str:
+    if program.dialect == "X86" and all(map(x86.can_show, program.threads)):
+        return "X86"
+    if program.dialect != "Generic" and all(map(lisa.can_show, program.threads)):
+        return "LISA"
+    return "Generic"
+
+
+def _table(cells: list[list[str]]) -> list[str]:
+    columns = [[f"P{number}", *rows] for number, rows in enumerate(cells)]
+    widths = [max(map(len, column)) for column in columns]
+    return [" " + " | ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)) + " ;"
+            for row in itertools.zip_longest(*columns, fillvalue="")]

@@ -1,0 +1,171 @@
+"""Between programs and histories: an execution as a history to check, a history as a program to enumerate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+
+from gradual.history import (
+    FENCE,
+    INITIAL,
+    NO_LOCATION,
+    NO_SOURCE,
+    NO_TICK,
+    READ,
+    RMW,
+    THIN_AIR,
+    WRITE,
+    History,
+)
+from gradual.programs import axioms
+from gradual.programs.executions import Execution, Executions, value_of
+from gradual.programs.program import Event, Fence, Instruction, Load, Program, Rmw, Store, Thread
+from gradual.verdict import Witness
+
+RELAXED: dict[str, tuple[tuple[Literal["ld", "st"], Literal["ld", "st"]], ...]] = {
+    "sc": (), "tso": (("st", "ld"),), "pso": (("st", "ld"), ("st", "st"))}
+"""The program order that a fence can restore."""
+
+
+def strength(fence: Fence, model: str) -> Literal["full", "none", "part"]:
+    """What a fence does under a model. Histories know full fences only, so one that does a part has no history."""
+    restored = [fence.orders(*pair) for pair in RELAXED[model]]
+    return "full" if all(restored) else "part" if any(restored) else "none"
+
+
+def has_history(program: Program, model: str) -> bool:
+    return all(strength(event.instruction, model) != "part"
+               for event in program.events if isinstance(event.instruction, Fence))
+
+
+def history_of(program: Program, execution: Execution, model: str, *, final: Iterable[str] = (),
+               own_values: bool = False) -> History:
+    """The history of an execution, with the last store of the locations in `final` demanded.
+
+    Fences that are less than full under the model are left out. Events keep their numbers if there are
+    none such. With `own_values` every store writes a value of its own, so that a replay tells stores of
+    equal values apart.
+    """
+    kept = [event for event in program.events if _is_kept(event, model)]
+    number = {event.number: at for at, event in enumerate(kept)}
+    place = {name: at for at, name in enumerate(program.locations)}
+
+    def value(source: int, location: str) -> int:
+        return source + 1 if own_values else value_of(program, source, location)
+
+    def operation(source: int) -> int:
+        return number.get(source, source)
+
+    wanted = set(final)
+    ends = [execution.last(name) for name in program.locations]
+    line = program.condition.line if program.condition else 0
+    return History(
+        program.name, program.file, tuple(thread.name for thread in program.threads), program.locations,
+        np.array([event.thread for event in kept], dtype=np.int32),
+        np.array([_kind(event.instruction) for event in kept], dtype=np.int8),
+        np.array([NO_LOCATION if event.location is None else place[event.location] for event in kept], dtype=np.int32),
+        np.array([value(execution.rf[e.number], e.location or "") if e.reads else 0 for e in kept], dtype=np.int64),
+        np.array([value(e.number, e.location or "") if e.writes else 0 for e in kept], dtype=np.int64),
+        np.array([operation(execution.rf[e.number]) if e.reads else NO_SOURCE for e in kept], dtype=np.int32),
+        np.array([event.instruction.line for event in kept], dtype=np.int64),
+        np.full(len(kept), NO_TICK, dtype=np.int64),
+        np.array([value(INITIAL, name) for name in program.locations], dtype=np.int64),
+        np.array([operation(end) if name in wanted else NO_SOURCE
+                  for name, end in zip(program.locations, ends, strict=True)], dtype=np.int32),
+        np.array([value(end, name) for name, end in zip(program.locations, ends, strict=True)], dtype=np.int64),
+        np.array([line if name in wanted else -1 for name in program.locations], dtype=np.int64))
+
+
+def witness(program: Program, execution: Execution, model: str) -> tuple[History, Witness]:
+    """An execution that the model allows, for `certificate.py` to replay: its history with own values, and a run.
+
+    The run commits the stores of each location in the order co. Where the program `has_history` only.
+    """
+    full = _with_full_fences(program, model)
+    order = axioms.run(full, execution, model)
+    if order is None:
+        raise ValueError(f"{model} does not allow this execution")
+    kept = [event.number for event in full.events if _is_kept(event, model)]
+    number = {event: at for at, event in enumerate(kept)}
+    return (history_of(full, execution, model, final=full.locations, own_values=True),
+            Witness([number[event] for event in order if event in number]))
+
+
+def _with_full_fences(program: Program, model: str) -> Program:
+    """The program with f(any,any) for every fence that is as good as that under the model."""
+    def full(instruction: Instruction) -> Instruction:
+        whole = isinstance(instruction, Fence) and strength(instruction, model) == "full"
+        return Fence(line=instruction.line) if whole else instruction
+
+    return replace(program, threads=tuple(replace(thread, instructions=tuple(map(full, thread.instructions)))
+                                          for thread in program.threads))
+
+
+def _is_kept(event: Event, model: str) -> bool:
+    return not isinstance(event.instruction, Fence) or strength(event.instruction, model) == "full"
+
+
+def _kind(instruction: Instruction) -> int:
+    return {Load: READ, Store: WRITE, Rmw: RMW, Fence: FENCE}[type(instruction)]
+
+
+def program_of(history: History) -> tuple[Program, list[int]]:
+    """The program a history is a run of, and the event of each operation. Each load gets a register of its own."""
+    threads: list[list[Instruction]] = [[] for _ in history.threads]
+    positions = []
+    for operation in range(len(history)):
+        thread = threads[history.thread[operation]]
+        positions.append((int(history.thread[operation]), len(thread)))
+        thread.append(_instruction(history, operation, f"r{len(thread)}"))
+    starts = np.cumsum([0, *map(len, threads)]).tolist()
+    initial = {name: int(value) for name, value in zip(history.locations, history.initial, strict=True)}
+    program = Program(history.name, tuple(Thread(name, tuple(instructions)) for name, instructions
+                                          in zip(history.threads, threads, strict=True)), initial, file=history.file)
+    return program, [starts[thread] + at for thread, at in positions]
+
+
+def _instruction(history: History, operation: int, register: str) -> Instruction:
+    line, kind = int(history.line[operation]), history.kind[operation]
+    if kind == FENCE:
+        return Fence(line=line)
+    location, written = history.address(operation), int(history.written[operation])
+    if kind == READ:
+        return Load(location, register, line)
+    return Store(location, written, line) if kind == WRITE else Rmw(location, written, register, line)
+
+
+def allows(history: History, model: str) -> bool:
+    """Whether a model allows a history: its program, with reads-from fixed, has an execution left.
+
+    The same question as `gradual.check` answers, put to the files that enumerate programs.
+    """
+    if (history.source == THIN_AIR).any() or (history.final == THIN_AIR).any():
+        return False
+    program, event = program_of(history)
+    sources, ends = history.source.tolist(), history.final.tolist()
+    rf = {event[load]: event[source] if (source := sources[load]) >= 0 else INITIAL for load in history.reads.tolist()}
+    last = {name: event[end] if end >= 0 else INITIAL
+            for name, end in zip(history.locations, ends, strict=True) if end != NO_SOURCE}
+    return next(iter(Executions(program, model, rf, last)), None) is not None
+
+
+def both_ways(history: History, model: str) -> tuple[bool, bool]:
+    """The verdict on a history as a trace, and as a program restricted to its reads-from. They must agree."""
+    import gradual
+
+    return bool(gradual.check(history, model)), allows(history, model)
+
+
+def event_text(program: Program, event: Event, execution: Execution) -> str:
+    """`W x=1`, `R x=1`, `RMW x: 0→1`, `f(st,ld)`, with the thread."""
+    name = program.threads[event.thread].name
+    if isinstance(event.instruction, Fence):
+        return f"f({event.instruction.before},{event.instruction.after}) ({name})"
+    at = event.instruction.location
+    read = value_of(program, execution.rf[event.number], at) if event.reads else 0
+    if isinstance(event.instruction, Rmw):
+        return f"RMW {at}: {read}→{event.instruction.value} ({name})"
+    return f"R {at}={read} ({name})" if event.reads else f"W {at}={value_of(program, event.number, at)} ({name})"

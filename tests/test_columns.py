@@ -125,7 +125,7 @@ cells = {name: st.sampled_from(some[:3]) | st.sampled_from(some) for name, some 
 @given(rows=st.lists(st.fixed_dictionaries(cells), max_size=12), sort=st.booleans(), delimiter=st.sampled_from(",;\t"),
        end=st.sampled_from(["\n", "\r\n"]), quoted=st.booleans(),
        left_out=st.sets(st.sampled_from(["size", "history"])))
-@settings(deadline=None, max_examples=600)
+@settings(deadline=None, max_examples=300)
 def test_any_cells(rows: list[dict[str, str]], sort: bool, delimiter: str, end: str, quoted: bool,
                    left_out: set[str]) -> None:
     if sort:
@@ -147,7 +147,7 @@ TYPES = [pa.int64(), pa.float64(), pa.string(), pa.int8(), pa.uint64(), pa.dicti
 
 @given(rows=st.lists(st.tuples(numbers, st.sampled_from("RWF"), *[numbers] * 4), min_size=1, max_size=9),
        types=st.tuples(*[st.sampled_from(TYPES)] * 5))
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=200)
 def test_any_types(rows: list[tuple[Any, ...]], types: tuple[pa.DataType, ...]) -> None:
     thread, op, *rest = map(list, zip(*rows, strict=True))
     columns: dict[str, Any] = {"op": op}

@@ -173,7 +173,7 @@ def key(execution: Execution) -> str:
 def test_every_execution_is_certified_and_none_is_missing() -> None:
     rng = Random(7)
     replayed = 0
-    for _ in range(80):
+    for _ in range(40):
         program = random_program(rng)
         everything = list(Executions(program, "generic"))
         assert len(everything) == program.size == len(set(map(key, everything)))

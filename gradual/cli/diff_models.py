@@ -90,7 +90,7 @@ def _difference(history: Any, difference: Any) -> list[str]:
     pairs = difference.overtakings
     count = f"{len(pairs)} overtaking{'' if len(pairs) == 1 else 's'} of stores"
     by = "loads" if difference.weaker.name == "TSO" else "stores"
-    how = "in one run, none of which it can do without" if difference.minimal else "in a run, maybe more than are needed"
+    how = "in one run, which needs them all" if difference.minimal else "in a run, maybe more than are needed"
     lines = [f"    {difference.weaker.name} and not {difference.stronger.name}: {count} by later {by} {how}"]
     for pair in pairs[:SHOWN]:
         served = ", which served it from the store buffer" if _forwarded(history, pair) else ""

@@ -26,6 +26,8 @@ VARYING = ["seconds"]
 def batch(*arguments: object, cwd: Path | None = None, pages: bool = False,
           **more) -> subprocess.CompletedProcess[bytes]:
     command = [*GRADUAL, "batch", *map(str, arguments), *([] if pages else ["--no-pages"])]
+    if not {"-j", "--jobs", "--dask"} & set(arguments):
+        command += ["--jobs", "1"]  # a process starts in a second: those of all tests together are minutes
     return subprocess.run(command, capture_output=True, cwd=cwd, timeout=120, **more)
 
 
@@ -305,10 +307,10 @@ def test_output_that_cannot_be_written(traces: Path, tmp_path: Path) -> None:
 
 
 def test_a_full_disk(traces: Path, tmp_path: Path) -> None:
-    """A file system of 48 kB, where one can be mounted; what fits stays, and the run goes on elsewhere."""
+    """A file system of 24 kB, where one can be mounted; what fits stays, and the run goes on elsewhere."""
     small = tmp_path / "small"
     small.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=48k", "none", str(small)], capture_output=True).returncode:
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24k", "none", str(small)], capture_output=True).returncode:
         pytest.skip("no permission to mount a small file system")
     try:
         done = batch(traces, "--out", small / "r")

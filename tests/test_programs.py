@@ -185,7 +185,7 @@ def test_every_execution_is_certified_and_none_is_missing() -> None:
                 for execution in allowed:
                     certify(program, execution, model)
                     replayed += 1
-    assert replayed > 1000
+    assert replayed > 400
 
 
 def certify(program: Program, execution: Execution, model: str) -> None:

@@ -1,0 +1,6 @@
+"""Figure 4a alone: python -m experiments.paper.fig4a [--quick] [--histories N] [--source machine|gem5|rtl]"""
+
+from experiments.paper.__main__ import main
+
+if __name__ == "__main__":
+    main(["4a"])

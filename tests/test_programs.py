@@ -446,3 +446,14 @@ def test_negation_is_complement() -> None:
         assert holding is None or outcome_of(program, holding) == (0, 0)
         other = executions.satisfying(Not(program.condition.proposition))
         assert other is not None and outcome_of(program, other) != (0, 0)
+
+
+def test_pictures_of_what_is_forbidden(tmp_path: Path) -> None:
+    from xml.etree import ElementTree
+
+    out = tmp_path / "why.svg"
+    done = subprocess.run([sys.executable, "-m", "gradual.cli", "run", str(LITMUS / "SB.litmus"), "--model", "sc",
+                           "--model", "tso", "--svg", str(out)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert ElementTree.parse(out).getroot().tag.endswith("svg")
+    assert list(tmp_path.iterdir()) == [out]  # TSO allows it

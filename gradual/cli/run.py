@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from enum import Enum
 from typing import Annotated, Any
@@ -50,6 +51,9 @@ def run(
                                         "anyway where there are over 10^10 executions to look at.")] = False,
     show: Annotated[int, typer.Option("--show", metavar="K", min=0, help="Show K executions: reads-from and store "
                                       "order.")] = 0,
+    svg: Annotated[str | None, typer.Option("--svg", metavar="OUT", help="Draw why the condition's outcome is "
+                                            "forbidden; of several, the program and model stand before the "
+                                            "ending.")] = None,
     observed: Observed = None,
     as_json: Json = False,
 ) -> None:
@@ -59,7 +63,39 @@ def run(
         raise usage_error("--count only counts: it goes with neither --query nor --show")
     if observed:
         raise typer.Exit(_observed(files[0], [*observed, *files[1:]], models, as_json))
-    raise typer.Exit(_run(files, models, "count" if count else "query" if query else "list", show, as_json))
+    status = _run(files, models, "count" if count else "query" if query else "list", show, as_json)
+    if svg is not None and not status:
+        _draw(files, models, svg)
+    raise typer.Exit(status)
+
+
+def _draw(files: list[str], models: list[str], out: str) -> None:
+    """A picture for each program and model that forbids its outcome."""
+    from gradual import programs
+    from gradual.files import appearing
+    from gradual.programs.executions import Executions
+    from gradual.programs.forbidden import svg
+
+    pictures = []
+    for program in (programs.read(file) for file in files):
+        condition = program.condition
+        if condition is not None and condition.quantifier != "forall":
+            for model in models:
+                if model == "generic" or Executions(program, model).satisfying(condition.proposition) is not None:
+                    continue
+                if (picture := svg(program, model, condition.proposition)) is not None:
+                    pictures.append((f"{program.name}-{model}", picture))
+    root, ending = os.path.splitext(out)
+    for at, (name, picture) in enumerate(pictures):
+        safe = "".join(c if c.isalnum() or c in "-+_" else "_" for c in name)
+        target = out if at == 0 else f"{root}-{safe}{ending}"
+        try:
+            with appearing(target) as stream:
+                stream.write(picture.encode())
+        except OSError as error:
+            raise usage_error(f"--svg {target}: {(error.strerror or str(error)).lower()}") from None
+    if not pictures:
+        typer.echo("gradual: nothing to draw: no condition here is about a forbidden outcome", err=True)
 
 
 def _models(chosen: list[RunModel] | None) -> list[str]:

@@ -58,6 +58,7 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")))
 
 
+@cache
 def adapter(name: str) -> Adapter:
     """The adapter called `name`. Raises ValueError when there is none."""
     if name not in names():
@@ -77,7 +78,12 @@ def writer(name: str) -> WritingAdapter:
 def by_extension(file: str) -> str | None:
     """The format a file's name points to."""
     lower = file.lower().removesuffix(".gz")
-    return next((n for n in names() if lower.endswith(tuple(f".{e}" for e in adapter(n).EXTENSIONS))), None)
+    return next((name for ending, name in _endings() if lower.endswith(ending)), None)
+
+
+@cache
+def _endings() -> tuple[tuple[str, str], ...]:
+    return tuple((f".{extension}", name) for name in names() for extension in adapter(name).EXTENSIONS)
 
 
 def recognise(head: bytes, file: str = "-") -> str:

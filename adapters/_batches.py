@@ -37,8 +37,8 @@ string  string  string   int64  int64  int64  int32  string
 _ROWS = 1 << 16
 _BY_COLUMNS = 1000
 """Operations from which on a history is written by columns."""
-_TOGETHER = 1 << 20
-"""Rows that become histories at a time, unless one history has more."""
+_AT_FIRST, _TOGETHER = 1 << 16, 1 << 20
+"""Rows that become histories at a time, at first and later, unless a history has more: somebody waits for the first."""
 
 Names = tuple[str | None, ...]
 """The name of each of COLUMNS in a file."""
@@ -72,7 +72,7 @@ def _histories(batches: Iterable[pa.RecordBatch], columns: Names, file: str,
     """Histories by columns, some batches at a time; from where that does not work, by rows."""
     groups = Groups(file, options)
     held: list[pa.RecordBatch] = []
-    row, wanted = 0, _TOGETHER if columns[-1] else 1 << 62
+    row, wanted = 0, min(_AT_FIRST, _TOGETHER) if columns[-1] else 1 << 62
     rest = _Ended(batches)
     while True:
         while sum(batch.num_rows for batch in held) < wanted and (batch := next(rest, None)) is not None:
@@ -92,7 +92,7 @@ def _histories(batches: Iterable[pa.RecordBatch], columns: Names, file: str,
             held, row = _between(held, done, rows), row + done
         if not more:
             return
-        wanted = max(_TOGETHER, 2 * (rows - int(table.bounds[count])))
+        wanted = max(min(2 * wanted, _TOGETHER), 2 * (rows - int(table.bounds[count])))
     yield from groups.histories(_rows(chain(held, rest.again()), columns, file, row))
 
 

@@ -38,7 +38,7 @@ _SMALL, _LARGE = 200_000, 1 << 30
 
 
 def recognise(head: bytes) -> bool:
-    return is_header(_cells(next(filter(str.strip, decode(head).split("\n")), "")))
+    return is_header(_cells(decode(head).lstrip().partition("\n")[0]))
 
 
 def read(stream: BinaryIO, file: str, options: Options) -> Iterator[History | InputError]:

@@ -62,12 +62,13 @@ def _unzipped(stream: BinaryIO) -> tuple[bytes, BinaryIO]:
     return head, stream
 
 
-def recognised(file: str) -> bool:
-    """Does the file begin as a trace of some format does?"""
+def recognised(file: str, likely: str | None = None) -> bool:
+    """Does the file begin as a trace of some format does? A `likely` one is asked first."""
     try:
         with open(file, "rb") as raw:
             head, _ = _unzipped(raw)
-            return any(adapters.adapter(name).recognise(head) for name in adapters.names())
+            first = () if likely is None else (likely,)
+            return any(adapters.adapter(name).recognise(head) for name in (*first, *adapters.names()))
     except (OSError, EOFError, zlib.error):
         return False
 

@@ -11,11 +11,15 @@ SHOWN = 12
 """Pairs of a search that are named one by one."""
 
 
+def counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def summary(verdict: Verdict, history: History) -> str:
     """The verdict line, without the history's name."""
     by = f" by {verdict.decided_by}" if verdict.decided_by else ""
     counts = ((len(history), "operation"), (len(history.threads), "thread"), (len(history.locations), "location"))
-    size = ", ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts)
+    size = ", ".join(counted(count, noun) for count, noun in counts)
     pairs = ""
     if verdict.write_pairs and verdict.ordered_by:
         pairs = f", {verdict.unordered_percent:.1f} % of write pairs left unordered by {verdict.ordered_by}"
@@ -114,7 +118,7 @@ def _refutation(refutation: Refutation, history: History) -> Iterator[str]:
 
 def _search(refutation: Refutation) -> str:
     pairs = len(pairs_tried(refutation))
-    return (f"no single cycle tells: search ordered {pairs} pair{'' if pairs == 1 else 's'} of writes both ways and "
+    return (f"no single cycle tells: search ordered {counted(pairs, 'pair')} of writes both ways and "
             f"met a cycle in each of the {len(refutation.cases)} cases")
 
 

@@ -389,6 +389,25 @@ def test_more_time_is_another_try(tmp_path: Path) -> None:
     assert list(rows(tmp_path / "r")["verdict"]) == ["consistent"] * 3
 
 
+def test_another_try_is_not_forgotten_when_it_is_killed(tmp_path: Path) -> None:
+    """The word that a file was ended may stand in another part than its rows."""
+    from gradual.batch.results import Results
+
+    out, key = tmp_path / "r", ("t.csv", "SC", (1, 1))
+    results = Results(out, {}, {"timeout": 1})
+    results.add([{"source": "t.csv", "number": n, "model": "SC", "verdict": verdict}
+                 for n, verdict in enumerate(("unknown", "consistent"))])
+    results.flush()
+    results.complete(*key)
+    results.flush()
+    results.close()
+    for _ in range(2):  # with another limit; then as after a kill
+        results = Results(out, {}, {"timeout": 2})
+        assert not results.is_complete(*key)
+        assert list(pd.read_parquet(out)["verdict"]) == ["consistent"]
+        results.close()
+
+
 def test_only_what_was_asked_for_counts(tmp_path: Path) -> None:
     write(tmp_path / "t.csv", "tso", operations=300, seed=1)
     assert batch(tmp_path / "t.csv", "--out", tmp_path / "r", "--model", "all").returncode == 1

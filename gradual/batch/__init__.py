@@ -1,5 +1,11 @@
 """Batches: thousands of traces in one command, on all cores or on a cluster, with nothing lost."""
 
+MARKER = "_gradual.json"
+"""The file that says that a folder holds results, and with which options they were made. (Readers of a dataset leave
+out what begins with an underscore.)"""
+Key = tuple[int, str]
+"""A history's number in its file, and the model."""
+
 
 class BatchError(Exception):
     """The batch cannot begin or go on. The text says why, and what to do."""

@@ -8,12 +8,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-import pyarrow as pa
-
 from gradual.adapters import stem
 from gradual.batch import BatchError
-from gradual.batch.results import SCHEMA
-from gradual.batch.work import More, Settings, Task, Work, batch_of, error_row
+from gradual.batch.work import Message, More, Row, Settings, Task, Work, error_row
 from gradual.batch.workers import MOMENT, Added, Done, Event, Rows
 
 PATIENCE = "10s"
@@ -55,7 +52,7 @@ class Cluster:
                             completed.update(self._start(more))
                             yield Added(more)
                         else:
-                            yield Rows(pa.ipc.read_record_batch(message, SCHEMA))
+                            yield Rows(message)
                     yield Done(task)
                 elif len(task.portions) > 1:  # find out which of them it was
                     completed.update(self._start([replace(task, portions=(portion,)) for portion in task.portions]))
@@ -68,26 +65,22 @@ class Cluster:
         self._running.update(started)
         return list(started)
 
-    def stop(self) -> None:
+    def close(self) -> None:
         self._client.close()  # which has the scheduler forget what is still to do
 
 
-def perform(task: Task, settings: Settings) -> list[bytes | More]:
+def perform(task: Task, settings: Settings) -> list[Message]:
     """All that a worker has to say of a task."""
-    said: list[bytes | More] = []
-
-    def say(message: Any) -> None:
-        said.append(message if isinstance(message, More) else message.serialize().to_pybytes())
-
-    Work(task, settings, say).perform()
+    said: list[Message] = []
+    Work(task, settings, said.append).perform()
     return said
 
 
-def _given_up(task: Task, error: BaseException) -> pa.RecordBatch:
+def _given_up(task: Task, error: BaseException) -> list[Row]:
     if isinstance(error, ModuleNotFoundError):
         raise BatchError(f"--dask: its workers cannot do this: {error}; install gradual there") from None
     trace = task.portions[0].trace
     reason = (str(error) or "no reason given").splitlines()[0]
     what = f"the cluster gave up on this file: {type(error).__name__}: {reason}"
     done = max((number for number, _ in task.portions[0].done), default=-1)
-    return batch_of([error_row(trace, done + 1, stem(trace.source), model, what) for model in task.models])
+    return [error_row(trace, done + 1, stem(trace.source), model, what) for model in task.models]

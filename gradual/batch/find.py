@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from gradual import adapters
-from gradual.batch.results import MARKER
+from gradual.batch import MARKER
 from gradual.files import is_text, recognised
 
 
@@ -104,7 +104,7 @@ def _look(file: str, error: str) -> tuple[object, Trace]:
 def _is_trace(file: str) -> bool:
     """By its name or its content. Tables of other things are many: they need the columns of a trace."""
     format = adapters.by_extension(file)
-    return format not in (None, "csv") or recognised(file) or (format == "csv" and not is_text(file))
+    return format not in (None, "csv") or recognised(file, format) or (format == "csv" and not is_text(file))
 
 
 def _reason(error: OSError) -> str:

@@ -16,6 +16,7 @@ from tempfile import SpooledTemporaryFile
 from typing import IO, Any
 
 from gradual.files import appearing
+from gradual.words import counted
 
 COLUMNS = ["source", "history", "model", "verdict", "decided_by", "operations", "seconds", "message", "explanation"]
 """What a row must say."""
@@ -105,7 +106,7 @@ def _spooled(rows: Iterable[Mapping[str, Any]], spool: IO[bytes]) -> list[_Suite
 def _element(outcome: str, row: Mapping[str, Any]) -> str:
     """What is not a success, and why. GitLab shows the text alone, so there always is one."""
     by = f" by {row['decided_by']}" if row["decided_by"] else ""
-    size = f" ({row['operations']} operation{'' if row['operations'] == 1 else 's'})" if row["operations"] else ""
+    size = f" ({counted(row['operations'], 'operation')})" if row["operations"] else ""
     reason = f": {_line(row['message'])}" if row["message"] else ""
     message = f"{row['verdict']}{by}{size}{reason}"
     text = row["explanation"] or row["message"] or message

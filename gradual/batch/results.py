@@ -19,13 +19,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from gradual.batch import BatchError
+from gradual.batch import MARKER, BatchError, Key
+from gradual.batch.work import Row
 from gradual.files import appearing
 from gradual.models import MODELS
 
-MARKER = "_gradual.json"
-"""Says that the folder holds results, and with which options they were made. (Readers of a dataset leave out
-what begins with an underscore.)"""
 _LIMITS = "_limits.json"
 _COMPLETE, _REPLACES = b"gradual.complete", b"gradual.replaces"
 
@@ -38,8 +36,6 @@ SCHEMA = pa.schema([
     ("pairs_tried", pa.string()), ("witness", pa.list_(pa.int32())), ("file_size", pa.int64()),
     ("modified", pa.timestamp("us", tz="UTC")), ("version", pa.string())])
 
-Key = tuple[int, str]
-"""A history's number in its file, and the model."""
 Stamp = tuple[int | None, int | None]
 """Size and time of a file: when they change, so may its verdicts."""
 
@@ -99,33 +95,26 @@ class Results:
         """Under other limits, what stayed unknown or failed is worth another try."""
         file = self.folder / _LIMITS
         before = json.loads(file.read_bytes()) if file.exists() else limits
-        if before != limits:
-            again = 0
-            for part in self._parts():
-                table = pq.read_table(part, columns=["source", "verdict"])
-                unsettled = pc.is_in(table["verdict"], pa.array(["unknown", "error"]))
-                sources = set(table["source"].filter(unsettled).to_pylist())
-                if sources:
-                    again += self._forget(part, pc.indices_nonzero(unsettled).to_pylist(), sources)
-            if again:
-                self.notes.append(f"the limits have changed: {again} rows, unknown or errors, are checked again")
+        if before != limits and (again := self._reopen()):
+            self.notes.append(f"the limits have changed: {again} rows, unknown or errors, are checked again")
         with appearing(str(file)) as stream:
             stream.write(json.dumps(limits).encode())
 
-    def _forget(self, part: Path, rows: list[int], sources: set[str]) -> int:
-        for key in [key for key in self._complete if key[0] in sources]:
-            del self._complete[key]
-        self._without(part, rows, sources)
-        return len(rows)
+    def _reopen(self) -> int:
+        """Forget the rows that are worth another try; how many there were.
 
-    def has_violation(self, sources: Iterable[str], models: Iterable[str]) -> bool:
-        wanted = pa.array(sources, pa.string()), pa.array(models, pa.string())
-        for part in self._parts():
-            rows = pq.read_table(part, columns=["source", "model", "verdict"])
-            chosen = pc.and_(pc.is_in(rows["source"], wanted[0]), pc.is_in(rows["model"], wanted[1]))
-            if pc.any(pc.and_(chosen, pc.equal(rows["verdict"], "violation"))).as_py():
-                return True
-        return False
+        First the word that their files were ended, which may stand in any part: killed in between, the rows are
+        still there, and so are the old limits.
+        """
+        unsettled = {part: _unsettled(part) for part in self._parts()}
+        sources = {source for found in unsettled.values() for source in found.values()}
+        if sources:
+            self._complete = {key: stamp for key, stamp in self._complete.items() if key[0] not in sources}
+            for part in unsettled:
+                self._without(part, (), sources)
+            for part, found in unsettled.items():
+                self._without(part, found)
+        return sum(map(len, unsettled.values()))
 
     def close(self) -> None:
         os.close(self._lock)
@@ -154,30 +143,26 @@ class Results:
                     done[row["source"]].add((row["number"], row["model"]))
                 else:
                     old.append(place)
-            if old:
-                self._without(part, old)
+            self._without(part, old)
         return done
 
-    def _without(self, part: Path, rows: list[int], reopened: Container[str] = ()) -> None:
+    def _without(self, part: Path, rows: Iterable[int], reopened: Container[str] = ()) -> None:
         """The part without some rows, and without the word that these files were ended."""
-        table = pq.read_table(part)
-        kept = table.take(pa.array(sorted(set(range(len(table))) - set(rows)), pa.int64()))
-        metadata = _metadata(part)
-        ended = [(source, model, stamp) for (source, model), stamp in _completed(metadata) if source not in reopened]
-        _write(part, [kept], metadata | _noted(ended))
+        metadata, gone = _metadata(part), set(rows)
+        noted = list(_completed(metadata))
+        ended = [(source, model, stamp) for (source, model), stamp in noted if source not in reopened]
+        if gone or len(ended) < len(noted):
+            table = pq.read_table(part)
+            kept = table.take(pa.array(sorted(set(range(len(table))) - gone), pa.int64()))
+            _write(part, [kept], metadata | _noted(ended))
 
     # --- adding
 
-    def add(self, rows: pa.RecordBatch) -> None:
-        self._rows.append(rows)
+    def add(self, rows: list[Row]) -> None:
+        self._rows.append(_batch(rows))
 
     def complete(self, source: str, model: str, stamp: Stamp) -> None:
         self._completed.append((source, model, stamp))
-
-    @property
-    def waiting(self) -> int:
-        """Rows that no part holds yet."""
-        return sum(len(rows) for rows in self._rows)
 
     def flush(self) -> None:
         """One part more. OSError when the disk is full or read-only: nothing is half-written then."""
@@ -208,6 +193,16 @@ class Results:
             unfinished.unlink()
 
 
+def _batch(rows: list[Row]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays(
+        [pa.array([_text(row.get(column.name)) for row in rows], column.type) for column in SCHEMA], schema=SCHEMA)
+
+
+def _text(cell: Any) -> Any:
+    """Text from a trace or a file's name may hold halves of characters: spelled out, as Parquet wants whole ones."""
+    return cell.encode("utf-8", "backslashreplace").decode() if isinstance(cell, str) else cell
+
+
 def parts(folder: Path) -> list[Path]:
     return sorted(folder.glob("part-*.parquet"))
 
@@ -218,6 +213,13 @@ def _whole(part: Path) -> bool:
     except (pa.ArrowException, OSError):
         return False
     return True
+
+
+def _unsettled(part: Path) -> dict[int, str]:
+    """The rows that stayed unknown or failed, and their files."""
+    table = pq.read_table(part, columns=["source", "verdict"])
+    rows = pc.indices_nonzero(pc.is_in(table["verdict"], pa.array(["unknown", "error"])))
+    return dict(zip(rows.to_pylist(), table["source"].take(rows).to_pylist(), strict=True))
 
 
 def _write(part: Path, tables: Iterable[pa.Table], metadata: dict[bytes, bytes]) -> None:

@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-import pyarrow.compute as pc
-
+from gradual.batch import Key
 from gradual.batch.board import Board
 from gradual.batch.find import Trace
-from gradual.batch.results import Key, Results
+from gradual.batch.results import Results, read
 from gradual.batch.work import Portion, Task
 from gradual.batch.workers import Added, Event, Rows
 
@@ -32,7 +31,9 @@ class Crew(Protocol):
 
     def events(self, tasks: list[Task]) -> Iterator[Event]: ...
 
-    def stop(self) -> None: ...
+    def close(self) -> None:
+        """Stop, whatever is being done."""
+
 
 
 @dataclass
@@ -55,7 +56,7 @@ class Batch:
         tasks = self._tasks()
         open_shares = Counter(portion.trace.source for task in tasks for portion in task.portions)
         board = Board(len(self.traces), len(self.traces) - len(open_shares))
-        if self.fail_fast and self.results.has_violation((trace.source for trace in self.traces), self.models):
+        if self.fail_fast and self._violated():
             tasks.clear()
         stamps = {trace.source: trace for trace in self.traces}
         started = flushed = time.monotonic()
@@ -77,11 +78,15 @@ class Batch:
                     self.stopped = True
                     break
         finally:
-            crew.stop()
             board.clear()
             self.results.flush()
         self.results.compact()
         return board
+
+    def _violated(self) -> bool:
+        """By what an earlier run found."""
+        rows = read(self.results.folder, ["verdict"], [trace.source for trace in self.traces], self.models)
+        return "violation" in rows["verdict"].unique().to_pylist()
 
     def _tasks(self) -> list[Task]:
         """What is left, large files first: a long one must not come last."""
@@ -109,13 +114,11 @@ class Batch:
 
     def _take(self, event: Rows, board: Board, traces: dict[str, Trace]) -> None:
         self.results.add(event.rows)
-        for found in pc.value_counts(event.rows["verdict"]).to_pylist():
-            board.verdicts[found["values"]] += found["counts"]
-        board.histories += pc.sum(pc.equal(event.rows["model"], self.models[-1])).as_py() or 0
-        board.seen(source for source in event.rows["source"].unique().to_pylist() if (traces[source].size or 0) < LARGE)
+        board.verdicts.update(row["verdict"] for row in event.rows)
+        board.histories += sum(row["model"] == self.models[-1] for row in event.rows)
+        board.seen(row["source"] for row in event.rows if (traces[row["source"]].size or 0) < LARGE)
         if self.violations_to is not None:
-            violating = event.rows.filter(pc.equal(event.rows["verdict"], "violation"))
-            for source in violating["source"].unique().to_pylist():
+            for source in {row["source"] for row in event.rows if row["verdict"] == "violation"}:
                 self._copy(traces[source], self.violations_to)
 
     def _ended(self, portion: Portion, models: tuple[str, ...], open_shares: Counter[str], board: Board) -> None:

@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from gradual import files, pipeline, record, words
 from gradual.adapters import stem
+from gradual.batch import Key
 from gradual.batch.find import Trace
 from gradual.batch.pages import page_name, write_page
-from gradual.batch.results import SCHEMA, Key
 from gradual.history import History, InputError, Options
 from gradual.judge import Judge, Judgement
 from gradual.progress import Progress
@@ -97,8 +96,8 @@ class More:
                 for share in range(1, portion.shares)]
 
 
-Message = Any
-"""A RecordBatch of rows, a Place, or More."""
+Row = dict[str, Any]
+Message = list[Row] | Place | More
 
 
 class Work:
@@ -115,7 +114,7 @@ class Work:
         """Rows go to `say` as they come, all of them before this returns."""
         task, settings = self._task, self._settings
         judge = Judge(list(task.models), settings.engine, settings.completion, settings.timeout)
-        rows: list[dict[str, Any]] = []
+        rows: list[Row] = []
         since = time.monotonic()
         left = len(task.models)
         for found in judge.judgements(self._items(), Progress(), patience=0 if task.careful else PATIENCE):
@@ -131,9 +130,9 @@ class Work:
                 rows, since = [], time.monotonic()
         self._hand_back(rows)
 
-    def _hand_back(self, rows: list[dict[str, Any]]) -> None:
+    def _hand_back(self, rows: list[Row]) -> None:
         if rows:
-            self._say(batch_of(rows))
+            self._say(rows)
 
     def _items(self) -> Iterator[History | InputError]:
         for portion in self._task.portions:
@@ -160,7 +159,7 @@ class Work:
             self._say(place)
 
 
-def _row(found: Judgement, trace: Trace, number: int, settings: Settings) -> dict[str, Any]:
+def _row(found: Judgement, trace: Trace, number: int, settings: Settings) -> Row:
     verdict, item = found.verdict, found.item
     if isinstance(item, History) and verdict.verdict != "error" and verdict.message != pipeline.NO_MEMORY:
         row = record.figures(verdict, item)
@@ -180,7 +179,7 @@ def _row(found: Judgement, trace: Trace, number: int, settings: Settings) -> dic
     return row | about(trace, number)
 
 
-def about(trace: Trace, number: int) -> dict[str, Any]:
+def about(trace: Trace, number: int) -> Row:
     """What a row says of the file."""
     from gradual import __version__
 
@@ -188,16 +187,6 @@ def about(trace: Trace, number: int) -> dict[str, Any]:
             "version": __version__}
 
 
-def error_row(trace: Trace, number: int, history: str, model: str, message: str) -> dict[str, Any]:
+def error_row(trace: Trace, number: int, history: str, model: str, message: str) -> Row:
     """The row of a history that was the end of its worker."""
     return record.error_record(history, "", model, message) | about(trace, number)
-
-
-def batch_of(rows: list[dict[str, Any]]) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays(
-        [pa.array([_text(row.get(column.name)) for row in rows], column.type) for column in SCHEMA], schema=SCHEMA)
-
-
-def _text(cell: Any) -> Any:
-    """Text from a trace or a file's name may hold halves of characters: spelled out, as Parquet wants whole ones."""
-    return cell.encode("utf-8", "backslashreplace").decode() if isinstance(cell, str) else cell

@@ -12,18 +12,15 @@ from dataclasses import replace
 from multiprocessing.connection import Connection, wait
 from typing import Any, NamedTuple
 
-import pyarrow as pa
-
 from gradual.adapters import stem
-from gradual.batch import BatchError
-from gradual.batch.results import SCHEMA, Key
-from gradual.batch.work import More, Place, Portion, Settings, Task, Work, batch_of, error_row
+from gradual.batch import BatchError, Key
+from gradual.batch.work import More, Place, Portion, Row, Settings, Task, Work, error_row
 
 
 class Rows(NamedTuple):
     """Rows that are new."""
 
-    rows: pa.RecordBatch
+    rows: list[Row]
 
 
 class Done(NamedTuple):
@@ -41,6 +38,8 @@ class Added(NamedTuple):
 Event = Rows | Done | Added | None
 """None: nothing happened for a moment."""
 MOMENT = 0.25
+SOON = 0.3
+"""Seconds within which a small batch gives its workers something to do."""
 
 
 class Fault(NamedTuple):
@@ -75,7 +74,7 @@ class Workers:
             event = worker.hear()
         except (EOFError, OSError):
             task, rows = worker.bury()
-            if rows is not None:
+            if rows:
                 yield Rows(rows)
             tasks.append(task)
             self._crew[self._crew.index(worker)] = _Worker(self._settings)
@@ -85,7 +84,7 @@ class Workers:
         if event is not None:
             yield event
 
-    def stop(self) -> None:
+    def close(self) -> None:
         for worker in self._crew:
             worker.process.kill()
         for worker in self._crew:
@@ -131,13 +130,11 @@ class _Worker:
                 replace(portion, first=False) if portion.trace.source == message.source else portion
                 for portion in self.task.portions))
             return Added(more)
-        rows = pa.ipc.read_record_batch(message, SCHEMA)
-        for source, number, model in zip(*(rows[name].to_pylist() for name in ("source", "number", "model")),
-                                         strict=True):
-            self._done.setdefault(source, set()).add((number, model))
-        return Rows(rows)
+        for row in message:
+            self._done.setdefault(row["source"], set()).add((row["number"], row["model"]))
+        return Rows(message)
 
-    def bury(self) -> tuple[Task, pa.RecordBatch | None]:
+    def bury(self) -> tuple[Task, list[Row]]:
         """What is left of its task; and, where it is known what it died of, the rows that say so."""
         self.process.join()
         assert self.task is not None
@@ -146,10 +143,10 @@ class _Worker:
         if not self.task.careful or self._place is None:
             if self.task.careful:  # it died before it began: nothing of this is anybody's fault but the machine's
                 raise BatchError(f"worker processes die as they start ({_cause(self.process.exitcode)})")
-            return replace(self.task, portions=tuple(portions), careful=True), None
+            return replace(self.task, portions=tuple(portions), careful=True), []
         return self._blame(portions, self._place)
 
-    def _blame(self, portions: list[Portion], place: Place) -> tuple[Task, pa.RecordBatch]:
+    def _blame(self, portions: list[Portion], place: Place) -> tuple[Task, list[Row]]:
         task = self.task
         assert task is not None
         at = next(i for i, portion in enumerate(portions) if portion.trace.source == place.source)
@@ -166,7 +163,7 @@ class _Worker:
         done = dead.done | {(place.number, model) for model in missing}
         portions[: at + 1] = [*(replace(portion, ended=True) for portion in portions[:at]),
                               replace(dead, done=done, ended=place.history is None)]
-        return replace(task, portions=tuple(portions)), batch_of(rows)
+        return replace(task, portions=tuple(portions)), rows
 
 
 def _cause(status: int | None) -> str:
@@ -185,8 +182,10 @@ def _serve(connection: Connection, settings: Settings, parent: int) -> None:
     def say(message: Any) -> None:
         if os.getppid() != parent:
             os._exit(1)
-        connection.send(message.serialize().to_pybytes() if isinstance(message, pa.RecordBatch) else message)
+        connection.send(message)
 
+    if not connection.poll(SOON):  # so many files that it takes a while to find them
+        _load()
     try:
         while True:
             Work(connection.recv(), settings, say).perform()
@@ -200,8 +199,12 @@ def _serve(connection: Connection, settings: Settings, parent: int) -> None:
 
 def _limit_memory(more: int) -> None:
     """What this process holds already, with all it needs loaded, and so many bytes more."""
-    from gradual import compiled  # noqa: F401
-
+    _load()
     with open("/proc/self/statm", encoding="ascii") as stream:
         held = int(stream.read().split()[5]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_DATA, (held + more, held + more))
+
+
+def _load() -> None:
+    """What takes a while, before there is something to do."""
+    from gradual import compiled, many  # noqa: F401

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -78,30 +79,22 @@ def batch(
 ) -> None:
     """Check thousands of traces on all cores; nothing is lost when it is interrupted."""
     from gradual.batch import BatchError
-    from gradual.batch.find import find
     from gradual.batch.pages import FOLDER
-    from gradual.batch.results import Results
     from gradual.batch.work import Settings
 
     _known_format(format)
     _refuse(paths, junit, only_violations, dask, memory, jobs)
-    search = find(paths, format)
-    if search.left_alone:
-        typer.echo(f"gradual: {_files(len(search.left_alone))} in the folders left alone, not being traces "
-                   f"({', '.join(search.left_alone[:3])}{', …' if len(search.left_alone) > 3 else ''})", err=True)
-    if not search.traces:
-        raise usage_error(f"there is no trace in {', '.join(paths)}; `gradual formats` lists what is known")
     settings = Settings(engine.value, completion.value, timeout, _bytes(memory),
                         str(out.absolute() / FOLDER) if pages else None, format, trace_options(addresses, initial))
     made_with = {"engine": engine.value, "completion": completion.value, "format": format,
                  "addresses": addresses or [], "initial": initial or []}
+    models, workers = tuple(model_names(model)), jobs or _cores()
     try:
-        results = Results(out, made_with, {"timeout": timeout, "memory": memory})
-        for note in results.notes:
-            typer.echo(f"gradual: {note}", err=True)
-        _run(search.traces, tuple(model_names(model)), results, settings, jobs or _cores(), fail_fast,
-             only_violations, dask)
-        status = _finish(results, [trace.source for trace in search.traces], model_names(model), junit,
+        with closing(_crew(dask, workers, settings)) as crew:  # first of all: it takes a while to get ready
+            traces = _traces(paths, format)
+            results = _results(out, made_with, {"timeout": timeout, "memory": memory})
+            _run(crew, traces, models, results, workers, fail_fast, only_violations)
+        status = _finish(results, [trace.source for trace in traces], models, junit,
                          _reading(format, addresses, initial))
     except BatchError as error:
         raise usage_error(str(error)) from None
@@ -113,14 +106,35 @@ def batch(
     raise typer.Exit(status)
 
 
-def _run(traces: list[Trace], models: tuple[str, ...], results: Results, settings: Settings, jobs: int,
-         fail_fast: bool, only_violations: Path | None, dask: str | None) -> None:
+def _traces(paths: list[str], format: str | None) -> list[Trace]:
+    from gradual.batch.find import find
+    from gradual.words import counted
+
+    search = find(paths, format)
+    if search.left_alone:
+        typer.echo(f"gradual: {counted(len(search.left_alone), 'file')} in the folders left alone, not being traces "
+                   f"({', '.join(search.left_alone[:3])}{', …' if len(search.left_alone) > 3 else ''})", err=True)
+    if not search.traces:
+        raise usage_error(f"there is no trace in {', '.join(paths)}; `gradual formats` lists what is known")
+    return search.traces
+
+
+def _results(out: Path, made_with: dict[str, Any], limits: dict[str, Any]) -> Results:
+    from gradual.batch.results import Results
+
+    results = Results(out, made_with, limits)
+    for note in results.notes:
+        typer.echo(f"gradual: {note}", err=True)
+    return results
+
+
+def _run(crew: Crew, traces: list[Trace], models: tuple[str, ...], results: Results, workers: int,
+         fail_fast: bool, only_violations: Path | None) -> None:
     from gradual.batch.run import Batch
 
-    work = Batch(traces, models, results, jobs, fail_fast, only_violations)
+    work = Batch(traces, models, results, workers, fail_fast, only_violations)
     try:
-        crew = _crew(dask, jobs, settings)
-        import pandas  # noqa: F401  (the table wants it in the end; now the workers are starting anyway)
+        import pandas  # noqa: F401  (the table wants it in the end; now the workers are getting ready anyway)
 
         work.run(crew)
     except KeyboardInterrupt:
@@ -167,7 +181,8 @@ def _refuse(paths: list[str], junit: str | None, only_violations: Path | None, d
             raise usage_error(f"--only-violations {only_violations}: {reason}") from None
 
 
-def _finish(results: Results, sources: list[str], models: list[str], junit: str | None, options: str) -> int:
+def _finish(results: Results, sources: list[str], models: Sequence[str], junit: str | None,
+            options: str) -> int:
     """The table for people, the file for CI, the exit status: of what this command asked for, whenever checked."""
     from gradual.batch import results as stored
     from gradual.batch import table
@@ -190,10 +205,6 @@ def _known_format(format: str | None) -> None:
 
     if format is not None and format not in adapters.names():
         raise usage_error(f"no format called {format!r}; there are {', '.join(adapters.names())}")
-
-
-def _files(count: int) -> str:
-    return f"{count} file{'' if count == 1 else 's'}"
 
 
 def _cores() -> int:

@@ -87,8 +87,10 @@ def _text(history: Any, found: Any) -> str:
 
 
 def _difference(history: Any, difference: Any) -> list[str]:
+    from gradual.words import counted
+
     pairs = difference.overtakings
-    count = f"{len(pairs)} overtaking{'' if len(pairs) == 1 else 's'} of stores"
+    count = f"{counted(len(pairs), 'overtaking')} of stores"
     by = "loads" if difference.weaker.name == "TSO" else "stores"
     how = "in one run, which needs them all" if difference.minimal else "in a run, maybe more than are needed"
     lines = [f"    {difference.weaker.name} and not {difference.stronger.name}: {count} by later {by} {how}"]

@@ -146,13 +146,14 @@ def _write(history: Any, output: str, to: str | None) -> None:
 
 def _report(found: Any, seconds: float) -> str:
     from gradual.verdict import Refutation
+    from gradual.words import counted
 
     whole, small = found.whole, found.history
     kind = "a cycle in every store order" if isinstance(found.verdict.evidence, Refutation) else KINDS[found.kind]
-    left = ", ".join(_counted(len(names), noun) for names, noun in
+    left = ", ".join(counted(len(names), noun) for names, noun in
                      ((small.threads, "thread"), (small.locations, "location")))
     rest = "" if found.minimal else "; the time is over, so some of these may still be superfluous"
-    title = (f"{whole.file}: {whole.name}: {found.model} violation, {kind}: from {_counted(len(whole), 'operation')} "
+    title = (f"{whole.file}: {whole.name}: {found.model} violation, {kind}: from {counted(len(whole), 'operation')} "
              f"to {len(small)} ({left}, {seconds:.2f} s){rest}")
     if len(small) > SHOWN:
         return title
@@ -169,7 +170,3 @@ def _lines(found: Any) -> Iterator[str]:
         if line >= 0:
             where = f" (line {line})" if line else ""
             yield f"{small.locations[at]} is left with {value_text(int(small.final_value[at]))}{where}"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -13,7 +13,7 @@ from gradual.explanation.shorten import cost, pair_behind
 from gradual.history import INITIAL, RMW, History, value_text
 from gradual.report.markup import visible
 from gradual.verdict import Cycle, Edge, Overwritten, Pair, Path, Refutation, Scope, Step, ThinAir, Verdict
-from gradual.words import pairs_tried
+from gradual.words import counted, pairs_tried
 
 CASES = 6
 """Cases of a search that are told one by one."""
@@ -68,7 +68,7 @@ class Teller:
 
     def refutation(self, refutation: Refutation) -> Iterator[str]:
         pairs, cases = pairs_tried(refutation), refutation.cases
-        yield (f"No single cycle tells: {_count(len(pairs), 'pair')} of stores may come either way round, and each "
+        yield (f"No single cycle tells: {counted(len(pairs), 'pair')} of stores may come either way round, and each "
                f"of the {len(cases)} cases ends in a contradiction.")
         if len(cases) > CASES:
             yield f"The shortest of the cases (gradual check --json has all {len(cases)}):"
@@ -92,7 +92,7 @@ class Teller:
             yield f"{_capital(self._names.deed(evidence.operation))}."
             value = history.read[evidence.operation]
         stores = history.writes[history.location[history.writes] == at]
-        yield (f"Nobody ever wrote {value_text(value)} to {address}: the trace has {_count(len(stores), 'store')} "
+        yield (f"Nobody ever wrote {value_text(value)} to {address}: the trace has {counted(len(stores), 'store')} "
                f"there, none of this value, and {address} was {initial} before any of them.")
         yield "So the value came out of thin air, which no memory model allows."
         yield f"(If {address} did not start at {initial}, say so with --initial.)"
@@ -186,7 +186,3 @@ def rotated(edges: Path) -> Path:
 def _capital(text: str) -> str:
     """A sentence; but names of threads stay as they are."""
     return text[:1].upper() + text[1:] if text.startswith(("thread ", "by (", "as ")) else text
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from gradual.history import History
 from gradual.machines import FAULTS, generate
-from gradual.shrink import NotViolated, Shrinking
+from gradual.shrinking import NotViolated, Shrinking
 
 SIZES = {200: 40, 2_000: 25, 20_000: 20, 100_000: 15}
 """How many violations of each size."""

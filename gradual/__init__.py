@@ -104,7 +104,7 @@ def shrink(history: History | str | os.PathLike[str], model: str | Model = "sc",
     timeout  seconds; then the smallest history so far is the result
     """
     from gradual.history import History
-    from gradual.shrink import shrink as shrink_history
+    from gradual.shrinking import shrink as shrink_history
 
     if not isinstance(history, History):
         history = _only(history, None, None)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from gradual import adapters
-from gradual.history import History, InputError, Options
+from gradual.history import History, InputError, Options, reason
 
 HEAD = 1 << 16
 """Enough of a trace to recognise it by."""
@@ -117,7 +117,12 @@ def read(path: str | os.PathLike[str], format: str | None, options: Options) -> 
     except MemoryError:
         yield InputError("there is not enough memory to read it", file)
     except OSError as error:
-        yield InputError((error.strerror or str(error)).lower(), file)
+        yield InputError(reason(error), file)
+
+
+def safe_name(name: str) -> str:
+    """A name from a trace as part of a file's name."""
+    return "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name)[:100]
 
 
 def write(histories: Iterable[History], path: str | os.PathLike[str], format: str | None = None, *,

@@ -61,6 +61,11 @@ class InputError(Exception):
         return f"{place}: {self.message}" if place else self.message
 
 
+def reason(error: OSError) -> str:
+    """Why the system refused, as part of a sentence."""
+    return (error.strerror or str(error)).lower()
+
+
 _NUMBER = re.compile(r"\s*[+-]?(0[xX][0-9a-fA-F]{1,4000}|[0-9]{1,4000})\s*", re.ASCII)
 
 

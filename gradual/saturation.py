@@ -7,10 +7,7 @@ and lies in every store order of the model. Reachability is kept as vector clock
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
-from functools import cache
-from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
 
@@ -262,12 +259,5 @@ def _load(history: History, model: Model, compiled: bool | None) -> ModuleType:
         return kernels
     from gradual import compiled as module
 
-    _say_when_new()
+    module.say_when_new()
     return module
-
-
-@cache
-def _say_when_new() -> None:
-    """The first time after an installation the kernels are compiled, and that takes a while."""
-    if sys.stderr.isatty() and not any(Path(__file__).parent.glob("__pycache__/*.saturate-*.nbi")):
-        sys.stderr.write("gradual: compiling its kernels, once and for all: about half a minute\n")

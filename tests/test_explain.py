@@ -23,6 +23,7 @@ from gradual.explanation import dot, page, prose, shortened, svg, witness
 from gradual.explanation.layout import SMALL_LETTER, Layout, layout
 from gradual.explanation.picture import picture
 from gradual.explanation.shorten import cost
+from gradual.files import safe_name
 from gradual.history import Builder, History
 from gradual.verdict import Cycle, Overwritten, Refutation, ThinAir, Verdict, Witness
 
@@ -405,6 +406,11 @@ def test_further_violations_get_names_of_their_own(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert {"w.svg", "w-fig-1b-SC.svg", "w-fig-3-TSO.svg"} <= {file.name for file in tmp_path.iterdir()}
     assert len(list(tmp_path.iterdir())) == 10
+
+
+def test_names_become_parts_of_file_names() -> None:
+    assert safe_name("../runs/7: ü-x86_64.log") == ".._runs_7__ü-x86_64.log"
+    assert len(safe_name("x" * 300)) == 100
 
 
 def test_a_consistent_history_shows_its_run(tmp_path: Path) -> None:

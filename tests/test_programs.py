@@ -14,6 +14,7 @@ import time
 from collections import Counter
 from pathlib import Path
 from random import Random
+from xml.etree import ElementTree
 
 import pytest
 from program_machine import ends
@@ -448,12 +449,34 @@ def test_negation_is_complement() -> None:
         assert other is not None and outcome_of(program, other) != (0, 0)
 
 
-def test_pictures_of_what_is_forbidden(tmp_path: Path) -> None:
-    from xml.etree import ElementTree
+def is_picture(file: Path) -> bool:
+    return ElementTree.parse(file).getroot().tag.endswith("svg")
 
+
+def test_pictures_of_what_is_forbidden(tmp_path: Path) -> None:
     out = tmp_path / "why.svg"
-    done = subprocess.run([sys.executable, "-m", "gradual.cli", "run", str(LITMUS / "SB.litmus"), "--model", "sc",
-                           "--model", "tso", "--svg", str(out)], capture_output=True, text=True)
+    done = run(LITMUS / "SB.litmus", "--model", "sc", "--model", "tso", "--svg", out)
     assert done.returncode == 0, done.stderr
-    assert ElementTree.parse(out).getroot().tag.endswith("svg")
+    assert is_picture(out)
     assert list(tmp_path.iterdir()) == [out]  # TSO allows it
+
+
+def test_pictures_of_a_program_from_standard_input(tmp_path: Path) -> None:
+    done = run("-", "--svg", tmp_path / "why.svg", stdin="st x 1, ld x\nexists (0:r0=0)")
+    assert done.returncode == 0, done.stderr
+    assert {file.name for file in tmp_path.iterdir()} == {"why.svg", "why-program-TSO.svg", "why-program-PSO.svg"}
+    assert all(map(is_picture, tmp_path.iterdir()))
+
+
+def test_pictures_are_not_drawn_without_a_forbidden_outcome(tmp_path: Path) -> None:
+    gradual.write([seen((0, 1))], tmp_path / "runs.jsonl")
+    out = tmp_path / "why.svg"
+    allowed = run("-", "--model", "tso", "--svg", out, stdin=SB)
+    assert allowed.returncode == 0 and "nothing to draw" in allowed.stderr
+    for arguments in (["--count"], ["--observed", tmp_path / "runs.jsonl"]):
+        done = run(LITMUS / "SB.litmus", "--svg", out, *arguments)
+        assert done.returncode == 2 and "--svg" in done.stderr and not done.stdout
+    assert not out.exists()
+    program = tmp_path / "program"
+    program.write_text(SB)
+    assert run(program, "--svg", program).returncode == 2 and program.read_text() == SB

@@ -16,18 +16,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from gradual.batch.results import SCHEMA
 from gradual.history import InputError
-from gradual.report import Finding, charts, findings, listing, markup, report
+from gradual.report import charts, findings, listing, markup, report
+from gradual.report.findings import Finding
 from gradual.report.results import Results
-
-SCHEMA = pa.schema([
-    ("source", pa.string()), ("history", pa.string()), ("number", pa.int64()), ("model", pa.string()),
-    ("verdict", pa.string()), ("decided_by", pa.string()), ("operations", pa.int64()), ("threads", pa.int64()),
-    ("locations", pa.int64()), ("write_pairs", pa.int64()), ("unordered_pairs", pa.int64()),
-    ("unordered_percent", pa.float64()), ("ordered_by", pa.string()), ("seconds", pa.float64()),
-    ("message", pa.string()), ("explanation", pa.string()), ("cycle", pa.string()), ("steps", pa.string()),
-    ("pairs_tried", pa.string()), ("witness", pa.list_(pa.int32())), ("file_size", pa.int64()),
-    ("modified", pa.timestamp("us", "UTC")), ("version", pa.string())])
 
 SCRIPT = "<script>document.title = 'owned'; window.owned = 1</script>"
 HOSTILE = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pkgutil
 import subprocess
 import sys
 import time
@@ -21,7 +22,7 @@ import gradual
 from gradual import adapters, pipeline
 from gradual.history import History, history_from_columns
 from gradual.machines import FAULTS, generate
-from gradual.shrink import NotViolated, Shrinking, part
+from gradual.shrinking import NotViolated, Shrinking, part
 
 MODELS = ("SC", "TSO", "PSO")
 WRITABLE = [name for name in adapters.names() if hasattr(adapters.adapter(name), "write")]
@@ -176,6 +177,11 @@ def test_every_format_takes_it(format_: str, tmp_path: Path) -> None:
             assert np.array_equal(getattr(again, column), getattr(small, column)), column
         assert pipeline.check(again, "tso").decided_by == pipeline.check(small, "tso").decided_by
         tried += 1
+
+
+def test_no_module_takes_the_place_of_a_public_function() -> None:
+    """Python puts a module that is imported into its package: `gradual.shrink` must stay the function."""
+    assert not set(gradual.__all__) & {module.name for module in pkgutil.iter_modules(gradual.__path__)}
 
 
 # --- the command

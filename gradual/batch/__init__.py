@@ -3,6 +3,9 @@
 MARKER = "_gradual.json"
 """The file that says that a folder holds results, and with which options they were made. (Readers of a dataset leave
 out what begins with an underscore.)"""
+REPLACES = b"gradual.replaces"
+"""In the metadata of a part: the names of those it was made from. They are still there if a batch was interrupted as it
+joined them."""
 Key = tuple[int, str]
 """A history's number in its file, and the model."""
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from gradual import adapters
 from gradual.batch import MARKER
 from gradual.files import is_text, recognised
+from gradual.history import reason
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def _walk(folder: str) -> Iterator[tuple[str, str, bool]]:
     unreadable: list[OSError] = []
     for here, folders, files in os.walk(folder, onerror=unreadable.append):
         for error in unreadable:
-            yield str(error.filename), _reason(error), False
+            yield str(error.filename), reason(error), False
         unreadable.clear()
         if MARKER in files:  # results, not traces
             folders.clear()
@@ -88,7 +89,7 @@ def _walk(folder: str) -> Iterator[tuple[str, str, bool]]:
             if not name.startswith(".") and not name.endswith(".part"):
                 yield os.path.join(here, name), "", False
     for error in unreadable:
-        yield str(error.filename), _reason(error), False
+        yield str(error.filename), reason(error), False
 
 
 def _look(file: str, error: str) -> tuple[object, Trace]:
@@ -96,7 +97,7 @@ def _look(file: str, error: str) -> tuple[object, Trace]:
     try:
         status = os.stat(file)
     except OSError as problem:
-        return file, Trace(file, error=error or _reason(problem))
+        return file, Trace(file, error=error or reason(problem))
     size = status.st_size if stat.S_ISREG(status.st_mode) else None  # others may never end
     return (status.st_dev, status.st_ino), Trace(file, size, status.st_mtime_ns // 1000, error)
 
@@ -105,7 +106,3 @@ def _is_trace(file: str) -> bool:
     """By its name or its content. Tables of other things are many: they need the columns of a trace."""
     format = adapters.by_extension(file)
     return format not in (None, "csv") or recognised(file, format) or (format == "csv" and not is_text(file))
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()

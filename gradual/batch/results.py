@@ -19,13 +19,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from gradual.batch import MARKER, BatchError, Key
+from gradual.batch import MARKER, REPLACES, BatchError, Key
 from gradual.batch.work import Row
 from gradual.files import appearing
 from gradual.models import MODELS
 
 _LIMITS = "_limits.json"
-_COMPLETE, _REPLACES = b"gradual.complete", b"gradual.replaces"
+_COMPLETE = b"gradual.complete"
 
 SCHEMA = pa.schema([
     ("source", pa.string()), ("history", pa.string()), ("number", pa.int64()), ("model", pa.string()),
@@ -180,14 +180,14 @@ class Results:
         if len(old) < 2:
             return
         metadata = _noted([(source, model, stamp) for (source, model), stamp in self._complete.items()])
-        metadata[_REPLACES] = json.dumps([part.name for part in old]).encode()
+        metadata[REPLACES] = json.dumps([part.name for part in old]).encode()
         _write(self.folder / f"part-{self._next:08}.parquet", (pq.read_table(part) for part in old), metadata)
         self._next += 1
         self._finish_compaction()
 
     def _finish_compaction(self) -> None:
         for part in self._parts():
-            for name in json.loads(_metadata(part).get(_REPLACES, b"[]")):
+            for name in json.loads(_metadata(part).get(REPLACES, b"[]")):
                 (self.folder / name).unlink(missing_ok=True)
         for unfinished in self.folder.glob("*.part"):
             unfinished.unlink()
@@ -234,7 +234,7 @@ def _write(part: Path, tables: Iterable[pa.Table], metadata: dict[bytes, bytes])
 
 def _metadata(part: Path) -> dict[bytes, bytes]:
     found = pq.read_schema(part).metadata or {}
-    return {key: found[key] for key in (_COMPLETE, _REPLACES) if key in found}
+    return {key: found[key] for key in (_COMPLETE, REPLACES) if key in found}
 
 
 def _noted(completed: list[tuple[str, str, Stamp]]) -> dict[bytes, bytes]:

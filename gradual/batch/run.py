@@ -17,6 +17,7 @@ from gradual.batch.find import Trace
 from gradual.batch.results import Results, read
 from gradual.batch.work import Portion, Task
 from gradual.batch.workers import Added, Event, Rows
+from gradual.history import reason
 
 TOGETHER = 256
 """Small files that a worker takes at a time, at most."""
@@ -137,7 +138,7 @@ class Batch:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(trace.path, target)
         except OSError as error:
-            self.not_copied.append(f"{trace.source}: {(error.strerror or str(error)).lower()}")
+            self.not_copied.append(f"{trace.source}: {reason(error)}")
 
 
 def stamp(trace: Trace) -> tuple[int | None, int | None]:

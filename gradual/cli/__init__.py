@@ -45,8 +45,10 @@ def main() -> None:
         _silence()
         sys.exit(141)  # as a shell has it for SIGPIPE: this says nothing about the traces
     except OSError as error:  # the output, as all input is read under guard: a full disk, a closed terminal
+        from gradual.history import reason
+
         _silence()
-        sys.stderr.write(f"gradual: {(error.strerror or str(error)).lower()}\n")
+        sys.stderr.write(f"gradual: {reason(error)}\n")
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,7 +23,9 @@ from gradual.cli.common import (
     Models,
     Ranges,
     Timeout,
+    known_format,
     model_names,
+    refused,
     trace_options,
     usage_error,
 )
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
     from gradual.batch.results import Results
     from gradual.batch.run import Crew
     from gradual.batch.work import Settings
-    from gradual.report import Finding
 
 EXAMPLES_BATCH = """Examples:
 
@@ -82,7 +83,7 @@ def batch(
     from gradual.batch.pages import FOLDER
     from gradual.batch.work import Settings
 
-    _known_format(format)
+    known_format(format)
     _refuse(paths, junit, only_violations, dask, memory, jobs)
     settings = Settings(engine.value, completion.value, timeout, _bytes(memory),
                         str(out.absolute() / FOLDER) if pages else None, format, trace_options(addresses, initial))
@@ -101,8 +102,10 @@ def batch(
     except BrokenPipeError:
         raise  # nobody reads the table: `main` knows
     except OSError as error:
-        raise usage_error(f"{error.filename or out}: {(error.strerror or str(error)).lower()}; what was done is kept, "
-                          "and the same command goes on from there") from None
+        from gradual.history import reason
+
+        raise usage_error(f"{error.filename or out}: {reason(error)}; what was done is kept, and the same command "
+                          "goes on from there") from None
     raise typer.Exit(status)
 
 
@@ -177,8 +180,7 @@ def _refuse(paths: list[str], junit: str | None, only_violations: Path | None, d
         try:
             only_violations.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise usage_error(f"--only-violations {only_violations}: {reason}") from None
+            raise refused(f"--only-violations {only_violations}", error) from None
 
 
 def _finish(results: Results, sources: list[str], models: Sequence[str], junit: str | None,
@@ -198,13 +200,6 @@ def _finish(results: Results, sources: list[str], models: Sequence[str], junit: 
 
         xml.write(stored.rows(results.folder, xml.COLUMNS, sources, models), junit)
     return exit_status(set(rows["verdict"]))
-
-
-def _known_format(format: str | None) -> None:
-    from gradual import adapters
-
-    if format is not None and format not in adapters.names():
-        raise usage_error(f"no format called {format!r}; there are {', '.join(adapters.names())}")
 
 
 def _cores() -> int:
@@ -237,25 +232,10 @@ def report(
     from gradual.report import report as make
 
     try:
-        make(dataset, output, _pages(dataset, output))
+        make(dataset, output)
         if str(output) != "-":
             typer.echo(f"gradual: wrote {output}", err=True)
     except (ValueError, InputError) as error:
         raise usage_error(str(error)) from None
     except OSError as error:
-        raise usage_error(f"{output}: {(error.strerror or str(error)).lower()}") from None
-
-
-def _pages(dataset: Path, output: Path) -> Callable[[Finding], str | None]:
-    """The page that the batch made of a violation, as an address from the report."""
-    from urllib.parse import quote
-
-    from gradual.batch.pages import FOLDER, page_name
-
-    def link(finding: Finding) -> str | None:
-        page = dataset / FOLDER / page_name(finding.source, finding.number, finding.model)
-        if finding.verdict != "violation" or not page.exists():
-            return None
-        return quote(os.path.relpath(page.resolve(), output.resolve().parent))
-
-    return link
+        raise refused(str(output), error) from None

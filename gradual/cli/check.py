@@ -28,6 +28,7 @@ from gradual.cli.common import (
     Timeout,
     model_names,
     read_all,
+    refused,
     trace_options,
     usage_error,
 )
@@ -97,7 +98,7 @@ def _witnesses(out: str | None, files: list[str]) -> Iterator[Callable[[dict[str
         with appearing(out) as stream:
             yield lambda record: stream.write(json.dumps(record).encode() + b"\n")
     except OSError as error:
-        raise usage_error(f"--witness {out}: {(error.strerror or str(error)).lower()}") from None
+        raise refused(f"--witness {out}", error) from None
 
 
 @app.command(epilog="""Example:

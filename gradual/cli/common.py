@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import Annotated, Any
 
@@ -47,6 +47,32 @@ def usage_error(message: str) -> typer.Exit:
     return typer.Exit(2)
 
 
+def refused(what: str, error: OSError) -> typer.Exit:
+    """The usage error for what the system does not let us read or write."""
+    from gradual.history import reason
+
+    return usage_error(f"{what}: {reason(error)}")
+
+
+def known_format(format: str | None) -> None:
+    from gradual import adapters
+
+    if format is not None and format not in adapters.names():
+        raise usage_error(f"no format called {format!r}; there are {', '.join(adapters.names())}")
+
+
+def known_machine(machine: str | None) -> None:
+    """`help` lists them, and that is all that is done then."""
+    from gradual.machines import MACHINES
+
+    rows = "\n".join(f"  {name:<18} {text}" for name, text in MACHINES.items())
+    if machine == "help":
+        typer.echo(rows)
+        raise typer.Exit
+    if machine is not None and machine not in MACHINES:
+        raise usage_error(f"no machine called {machine!r}; there are\n{rows}")
+
+
 def trace_options(addresses: list[str] | None, initial: list[str] | None) -> Any:
     from gradual.history import Addresses, Options, location_key, parse_number, word
 
@@ -70,15 +96,28 @@ def trace_options(addresses: list[str] | None, initial: list[str] | None) -> Any
 
 def read_all(files: list[str], format: str | None, options: Any) -> Iterator[Any]:
     """Every history of every file, errors in their place."""
-    from gradual import adapters
     from gradual import files as trace_files
 
     if files.count("-") > 1:
         raise usage_error("standard input can be read only once")
-    if format is not None and format not in adapters.names():
-        raise usage_error(f"no format called {format!r}; there are {', '.join(adapters.names())}")
+    known_format(format)
     for file in files:
         yield from trace_files.read(file, format, options)
+
+
+def write_all(histories: Iterable[Any], target: str, format: str | None, *, lines: bool = False) -> None:
+    """As `files.write` does, its failures as usage errors."""
+    from gradual import files as trace_files
+    from gradual.history import InputError
+
+    try:
+        trace_files.write(histories, target, format, lines=lines)
+    except (ValueError, InputError) as error:
+        raise usage_error(str(error)) from None
+    except OSError as error:
+        if target == "-":
+            raise  # `main` says it, once for all output
+        raise refused(target, error) from None
 
 
 def model_names(chosen: list[ModelChoice] | None) -> list[str]:

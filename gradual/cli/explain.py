@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,11 +19,10 @@ from gradual.cli.common import (
     trace_options,
     usage_error,
 )
+from gradual.cli.outputs import Outputs
 
 if TYPE_CHECKING:
-    from gradual.history import History
     from gradual.judge import Judgement
-    from gradual.verdict import Verdict
 
 EXAMPLES = """Examples:
 
@@ -62,7 +60,7 @@ def explain(
     from gradual.judge import Judge
     from gradual.progress import Progress
 
-    outputs = _Outputs({"svg": svg, "page": html, "dot": dot}, file)
+    outputs = Outputs({"svg": svg, "page": html, "dot": dot}, [file])
     judge = Judge(model_names(model), timeout=timeout)
     found = False
     with Progress() as progress:
@@ -78,7 +76,7 @@ def explain(
             found = True
     if history is not None and not found:
         raise usage_error(f"there is no history called {history!r} in {file}")
-    outputs.complain()
+    outputs.complain("no violation")
     raise typer.Exit(judge.status)
 
 
@@ -92,7 +90,7 @@ def _chosen(items: Iterator[Any], name: str | None) -> Iterator[Any]:
             yield item
 
 
-def _text(judgement: Judgement, witness: bool, outputs: _Outputs) -> str:
+def _text(judgement: Judgement, witness: bool, outputs: Outputs) -> str:
     from gradual import words
     from gradual.explanation import prose, shortened
     from gradual.explanation import witness as run
@@ -107,48 +105,3 @@ def _text(judgement: Judgement, witness: bool, outputs: _Outputs) -> str:
         outputs.write(verdict, item)
         return f"{title}\n\n{prose(verdict, item)}"
     return f"{title}\n\n{run(verdict, item)}" if witness and verdict else title
-
-
-class _Outputs:
-    """Where pictures and pages go to: never in the place of the trace, and each to a place of its own."""
-
-    def __init__(self, targets: dict[str, str | None], trace: str) -> None:
-        self._targets = {kind: target for kind, target in targets.items() if target is not None}
-        self._taken: set[str] = set()
-        for target in self._targets.values():
-            if target == "-":
-                raise usage_error("pictures and pages need a file; standard output is for the text")
-            if os.path.realpath(target) in {os.path.realpath(trace), *self._taken}:
-                raise usage_error(f"{target} is the trace, or named twice")
-            self._taken.add(os.path.realpath(target))
-        self._written = 0
-
-    def write(self, verdict: Verdict, history: History) -> None:
-        from gradual import explanation
-        from gradual.files import appearing
-
-        makers: dict[str, Callable[[Verdict, History], str]] = {
-            "svg": explanation.svg, "page": explanation.page, "dot": explanation.dot}
-        for kind, target in self._targets.items():
-            path = self._further(target, history.name, verdict.model) if self._written else target
-            try:
-                with appearing(path) as stream:
-                    stream.write(makers[kind](verdict, history).encode())
-            except OSError as error:
-                raise usage_error(f"{path}: {(error.strerror or str(error)).lower()}") from None
-        self._written += 1
-
-    def _further(self, target: str, name: str, model: str) -> str:
-        """The name for a violation after the first; numbered where that name is taken."""
-        stem, ending = os.path.splitext(target)
-        safe = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name)[:100]
-        path, number = f"{stem}-{safe}-{model}{ending}", 1
-        while os.path.realpath(path) in self._taken:
-            number += 1
-            path = f"{stem}-{safe}-{model}-{number}{ending}"
-        self._taken.add(os.path.realpath(path))
-        return path
-
-    def complain(self) -> None:
-        if self._targets and not self._written:
-            typer.echo("gradual: no violation, so there is nothing to draw; nothing was written", err=True)

@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gradual.cli.app import app
-from gradual.cli.common import Format, Initial, Models, Ranges, Timeout, model_names, trace_options, usage_error
+from gradual.cli.common import (
+    Format,
+    Initial,
+    Models,
+    Ranges,
+    Timeout,
+    known_machine,
+    model_names,
+    refused,
+    trace_options,
+    usage_error,
+)
 
 if TYPE_CHECKING:
     from gradual.fuzz.loop import Tally
@@ -70,7 +81,7 @@ def fuzz(
         raise usage_error("choose one: --machine M, or --command TEMPLATE")
     if pattern != MIXED and pattern not in PATTERNS:
         raise usage_error(f"no pattern called {pattern!r}; there are {', '.join([*PATTERNS, MIXED])}")
-    _known(machine)
+    known_machine(machine)
     _usable(command, save)
     tested = (Small(machine) if machine is not None
               else Command(command or "", format, trace_options(addresses, initial), run_timeout))
@@ -103,7 +114,7 @@ def _usable(command: str | None, save: Path | None) -> None:
         try:
             save.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise usage_error(f"--save {save}: {(error.strerror or str(error)).lower()}") from None
+            raise refused(f"--save {save}", error) from None
 
 
 def _status(tally: Tally) -> int:
@@ -112,24 +123,13 @@ def _status(tally: Tally) -> int:
     return exit_status(tally.verdicts)
 
 
-def _known(machine: str | None) -> None:
-    from gradual.machines import MACHINES
-
-    rows = "\n".join(f"  {name:<18} {text}" for name, text in MACHINES.items())
-    if machine == "help":
-        typer.echo(rows)
-        raise typer.Exit
-    if machine is not None and machine not in MACHINES:
-        raise usage_error(f"no machine called {machine!r}; there are\n{rows}")
-
-
 def _report(tally: Tally) -> Iterator[str]:
     seconds, histories = max(tally.seconds, 1e-9), max(tally.histories, 1)
     yield (f"{tally.histories} histories, {tally.operations} operations in {seconds:.1f} s "
            f"({tally.histories / seconds:.0f} histories/s); running took {tally.simulating:.1f} s")
     yield "verdicts: " + (", ".join(f"{n} {name}" for name, n in sorted(tally.verdicts.items())) or "none")
-    if tally.unordered:
-        yield (f"coverage: {sum(tally.unordered) / len(tally.unordered):.1f} % of write pairs left unordered, "
+    if tally.judged:
+        yield (f"coverage: {tally.unordered_percent / tally.judged:.1f} % of write pairs left unordered, "
                f"{tally.communications / histories:.1f} reads per history from another thread")
     if tally.first_violation is not None:
         runs, operations, after = tally.first_violation
@@ -140,5 +140,3 @@ def _report(tally: Tally) -> Iterator[str]:
     yield from tally.saved[:10]
     if len(tally.saved) > 10:
         yield f"and {len(tally.saved) - 10} more files"
-
-

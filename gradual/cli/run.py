@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
 import time
+from dataclasses import dataclass
 from enum import Enum
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from gradual.cli.app import app
 from gradual.cli.common import Json, read_all, trace_options, usage_error
+from gradual.cli.outputs import Outputs
+
+if TYPE_CHECKING:
+    from gradual.programs.observation import Observation
+    from gradual.programs.program import Program
+    from gradual.progress import Progress
 
 
 class RunModel(str, Enum):
@@ -51,51 +57,30 @@ def run(
                                         "anyway where there are over 10^10 executions to look at.")] = False,
     show: Annotated[int, typer.Option("--show", metavar="K", min=0, help="Show K executions: reads-from and store "
                                       "order.")] = 0,
-    svg: Annotated[str | None, typer.Option("--svg", metavar="OUT", help="Draw why the condition's outcome is "
-                                            "forbidden; of several, the program and model stand before the "
-                                            "ending.")] = None,
+    svg: Annotated[str | None, typer.Option("--svg", metavar="OUT", help="Also draw why the condition's outcome "
+                                            "is forbidden; after the first picture, program and model stand before "
+                                            "the ending (why-SB-SC.svg).")] = None,
     observed: Observed = None,
     as_json: Json = False,
 ) -> None:
     """List what a small program can do under SC, TSO and PSO: a litmus test."""
+    from gradual.progress import Progress
+
     models = _models(model)
-    if count and (query or show):
-        raise usage_error("--count only counts: it goes with neither --query nor --show")
+    if count and (query or show or svg is not None):
+        raise usage_error("--count only counts: it goes with none of --query, --show and --svg")
     if observed:
+        if svg is not None:
+            raise usage_error("--observed only tells what was seen: it does not go with --svg")
         raise typer.Exit(_observed(files[0], [*observed, *files[1:]], models, as_json))
-    status = _run(files, models, "count" if count else "query" if query else "list", show, as_json)
-    if svg is not None and not status:
-        _draw(files, models, svg)
+    outputs = Outputs({"svg": svg}, files)
+    task = "count" if count else "query" if query else "list"
+    with Progress() as progress:
+        questions = _Questions(models, task, show, as_json, outputs, progress)
+        status = max((questions.ask(file) for file in files), default=0)
+    if not status:
+        outputs.complain("no condition here is about a forbidden outcome")
     raise typer.Exit(status)
-
-
-def _draw(files: list[str], models: list[str], out: str) -> None:
-    """A picture for each program and model that forbids its outcome."""
-    from gradual import programs
-    from gradual.files import appearing
-    from gradual.programs.executions import Executions
-    from gradual.programs.forbidden import svg
-
-    pictures = []
-    for program in (programs.read(file) for file in files):
-        condition = program.condition
-        if condition is not None and condition.quantifier != "forall":
-            for model in models:
-                if model == "generic" or Executions(program, model).satisfying(condition.proposition) is not None:
-                    continue
-                if (picture := svg(program, model, condition.proposition)) is not None:
-                    pictures.append((f"{program.name}-{model}", picture))
-    root, ending = os.path.splitext(out)
-    for at, (name, picture) in enumerate(pictures):
-        safe = "".join(c if c.isalnum() or c in "-+_" else "_" for c in name)
-        target = out if at == 0 else f"{root}-{safe}{ending}"
-        try:
-            with appearing(target) as stream:
-                stream.write(picture.encode())
-        except OSError as error:
-            raise usage_error(f"--svg {target}: {(error.strerror or str(error)).lower()}") from None
-    if not pictures:
-        typer.echo("gradual: nothing to draw: no condition here is about a forbidden outcome", err=True)
 
 
 def _models(chosen: list[RunModel] | None) -> list[str]:
@@ -104,73 +89,83 @@ def _models(chosen: list[RunModel] | None) -> list[str]:
             and (choice.value in wanted or "all" in wanted)]
 
 
-def _run(files: list[str], models: list[str], task: str, show: int, as_json: bool) -> int:
-    from gradual.progress import Progress
+@dataclass(frozen=True)
+class _Questions:
+    """What is asked of every program, and where the answers go to."""
 
-    with Progress() as progress:
-        return max((_file(file, models, task, show, as_json, progress) for file in files), default=0)
+    models: list[str]
+    task: str
+    show: int
+    as_json: bool
+    outputs: Outputs
+    progress: Progress
 
+    def ask(self, file: str) -> int:
+        """One program under every model, and the exit status for it. Ctrl-C ends it all, once what was found is out."""
+        from gradual import programs
+        from gradual.programs.scan import ProgramError
 
-def _file(file: str, models: list[str], task: str, show: int, as_json: bool, progress: Any) -> int:
-    """One program under every model, and the exit status for it. Ctrl-C ends it all, once what was found is out."""
-    from gradual import programs
-    from gradual.programs.scan import ProgramError
-
-    try:
-        program = programs.read(file)
-        for name in models:
-            progress.start(f"{program.name} under {name}")
-            if not _answer(program, name, task, show, as_json, progress):
-                raise typer.Exit(130)
-            progress.done += 1
-    except ProgramError as error:
-        progress.clear()
-        typer.echo(f"gradual: {error}", err=True)
-        return 2
-    return 0
-
-
-def _answer(program: Any, model: str, task: str, show: int, as_json: bool, progress: Any) -> bool:
-    """One program under one model, printed. False after Ctrl-C."""
-    from gradual.programs import observe
-    from gradual.programs.scan import ProgramError
-
-    if task == "count":
-        return _count(program, model, as_json, progress)
-    if task == "query" and program.condition is None:
-        raise ProgramError("there is no condition to answer (exists, ~exists or forall)", program.file)
-    large = program.condition is not None and program.size > observe.LISTED and not show
-    found = observe.answer(program, model) if task == "query" or large else observe.outcomes(program, model, show)
-    progress.clear()
-    print(json.dumps(found.json()) if as_json else "\n".join(found.lines()) + "\n", flush=True)
-    if large and task != "query":
-        typer.echo(f"gradual: {program.name} has over 10^{len(str(program.size)) - 1} executions before any model: "
-                   "only its condition was answered (--count counts, --show K lists)", err=True)
-    return found.complete
-
-
-def _count(program: Any, model: str, as_json: bool, progress: Any) -> bool:
-    """Without a model the number is a product; with one every execution is met."""
-    from gradual.programs.executions import Executions
-
-    started, complete = time.perf_counter(), True
-    if model == "generic":
-        number = program.size
-    else:
-        executions = Executions(program, model)
         try:
-            number = executions.count()
-        except KeyboardInterrupt:
-            number, complete = executions.found, False
-    seconds = time.perf_counter() - started
-    progress.clear()
-    if as_json:
-        print(json.dumps({"program": program.name, "source": program.file, "model": model, "executions": number,
-                          "complete": complete, "seconds": round(seconds, 6)}), flush=True)
-    else:
-        so_far = "" if complete else " so far (interrupted)"
-        print(f"{program.name}: {model} {number} executions{so_far} ({seconds:.3f} s)", flush=True)
-    return complete
+            program = programs.read(file)
+            for name in self.models:
+                self.progress.start(f"{program.name} under {name}")
+                complete = self._count(program, name) if self.task == "count" else self._answer(program, name)
+                if not complete:
+                    raise typer.Exit(130)
+                self.progress.done += 1
+        except ProgramError as error:
+            self.progress.clear()
+            typer.echo(f"gradual: {error}", err=True)
+            return 2
+        return 0
+
+    def _answer(self, program: Program, model: str) -> bool:
+        """One program under one model, printed and drawn. False after Ctrl-C."""
+        from gradual.programs import observe
+        from gradual.programs.scan import ProgramError
+
+        query = self.task == "query"
+        if query and program.condition is None:
+            raise ProgramError("there is no condition to answer (exists, ~exists or forall)", program.file)
+        large = program.condition is not None and program.size > observe.LISTED and not self.show
+        found = observe.answer(program, model) if query or large else observe.outcomes(program, model, self.show)
+        self.progress.clear()
+        print(json.dumps(found.json()) if self.as_json else "\n".join(found.lines()) + "\n", flush=True)
+        if large and not query:
+            typer.echo(f"gradual: {program.name} has over 10^{len(str(program.size)) - 1} executions before any model: "
+                       "only its condition was answered (--count counts, --show K lists)", err=True)
+        self._draw(found)
+        return found.complete
+
+    def _draw(self, found: Observation) -> None:
+        if self.outputs and found.violation is not None:
+            from gradual.explanation import shortened
+
+            verdict, history = found.violation
+            self.outputs.write(shortened(verdict, history), history)
+
+    def _count(self, program: Program, model: str) -> bool:
+        """Without a model the number is a product; with one every execution is met."""
+        from gradual.programs.executions import Executions
+
+        started, complete = time.perf_counter(), True
+        if model == "generic":
+            number = program.size
+        else:
+            executions = Executions(program, model)
+            try:
+                number = executions.count()
+            except KeyboardInterrupt:
+                number, complete = executions.found, False
+        seconds = time.perf_counter() - started
+        self.progress.clear()
+        if self.as_json:
+            print(json.dumps({"program": program.name, "source": program.file, "model": model, "executions": number,
+                              "complete": complete, "seconds": round(seconds, 6)}), flush=True)
+        else:
+            so_far = "" if complete else " so far (interrupted)"
+            print(f"{program.name}: {model} {number} executions{so_far} ({seconds:.3f} s)", flush=True)
+        return complete
 
 
 def _observed(file: str, traces: list[str], models: list[str], as_json: bool) -> int:

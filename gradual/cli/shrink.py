@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from gradual.cli.app import app
-from gradual.cli.common import Format, Initial, Ranges, read_all, trace_options, usage_error
+from gradual.cli.common import Format, Initial, Ranges, read_all, trace_options, usage_error, write_all
 
 SHOWN = 20
 """Operations up to which the shrunk history is printed."""
@@ -60,7 +60,7 @@ def shrink(
         candidates = _wanted(read_all([file], format, trace_options(addresses, initial)), history, file)
         found = _first_violation(candidates, model.value, timeout, progress)
     if output is not None:
-        _write(found.history, output, to)
+        write_all([found.history], output, to or ("csv" if output == "-" else None), lines=True)
     typer.echo(_report(found, time.perf_counter() - started), err=output == "-")
 
 
@@ -106,7 +106,7 @@ def _wanted(items: Iterator[Any], name: str | None, file: str) -> Iterator[Any]:
 
 def _first_violation(candidates: Iterator[Any], model: str, timeout: float | None, progress: Any) -> Any:
     """The shrunk form of the first history that violates the model."""
-    from gradual.shrink import NotViolated, Shrinking
+    from gradual.shrinking import NotViolated, Shrinking
 
     def shrunk(item: Any) -> Any:
         try:
@@ -128,20 +128,6 @@ def _first_violation(candidates: Iterator[Any], model: str, timeout: float | Non
         raise typer.Exit(2)  # the reasons have been told
     what = "it is" if len(others) == 1 else f"its {len(others)} histories are"
     raise usage_error(f"nothing to shrink: {what} {model.upper()} consistent")
-
-
-def _write(history: Any, output: str, to: str | None) -> None:
-    from gradual import files
-    from gradual.history import InputError
-
-    try:
-        files.write([history], output, to or ("csv" if output == "-" else None), lines=True)
-    except (ValueError, InputError) as error:
-        raise usage_error(str(error)) from None
-    except OSError as error:
-        if output == "-":
-            raise  # `main` says it, once for all output
-        raise usage_error(f"{output}: {(error.strerror or str(error)).lower()}") from None
 
 
 def _report(found: Any, seconds: float) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from gradual.cli.app import app
-from gradual.cli.common import Initial, Ranges, read_all, trace_options, usage_error
+from gradual.cli.common import Initial, Ranges, known_machine, read_all, trace_options, write_all
 
 
 @app.command(epilog="""Examples:
@@ -32,18 +32,12 @@ def generate(
                                         "output.")] = "-",
 ) -> None:
     """Make random histories with unique values on small machines, sound or broken."""
-    from gradual.machines import MACHINES
     from gradual.machines import generate as run
 
-    if machine not in MACHINES:
-        rows = "\n".join(f"  {name:<18} {text}" for name, text in MACHINES.items())
-        if machine == "help":
-            typer.echo(rows)
-            return
-        raise usage_error(f"no machine called {machine!r}; there are\n{rows}")
+    known_machine(machine)
     made = (run(machine, threads, operations, locations, seed + number, name=f"{machine}-{seed + number}")
             for number in range(histories))
-    _write(made, output, format or ("csv" if output == "-" else None))
+    write_all(made, output, format or ("csv" if output == "-" else None))
 
 
 @app.command(epilog="""Examples:
@@ -79,22 +73,8 @@ def convert(
     histories = good()
     first = next(histories, None)
     if first is not None:  # a file for nothing would pass for an empty trace
-        _write(chain([first], histories), target, to)
+        write_all(chain([first], histories), target, to)
     raise typer.Exit(2 if failed else 0)
-
-
-def _write(histories: Iterator[Any], target: str, format: str | None) -> None:
-    from gradual import files as trace_files
-    from gradual.history import InputError
-
-    try:
-        trace_files.write(histories, target, format)
-    except (ValueError, InputError) as error:
-        raise usage_error(str(error)) from None
-    except OSError as error:
-        if target == "-":
-            raise  # `main` says it, once for all output
-        raise usage_error(f"{target}: {(error.strerror or str(error)).lower()}") from None
 
 
 @app.command()

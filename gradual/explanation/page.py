@@ -2,39 +2,32 @@
 
 from __future__ import annotations
 
-from importlib import resources
 from string import Template
 
 from gradual.explanation.names import Names
 from gradual.explanation.picture import Picture
 from gradual.explanation.svg import svg
 from gradual.history import NO_TICK, History
-from gradual.report.markup import Figure, Html, block, element, escaped, joined, row, section, table
+from gradual.report.markup import Figure, Html, asset, block, element, escaped, facts, joined, row, section, table
 from gradual.verdict import Verdict
 
 
 def page(verdict: Verdict, history: History, prose: str, picture: Picture) -> str:
     """The whole page; it loads nothing. Equal violations give equal pages."""
-    style = _asset("gradual.report", "style.css") + _asset("gradual.explanation", "style.css")
+    style = asset("gradual.report", "style.css") + asset("gradual.explanation", "style.css")
     content = joined([
         section("why", "Why", element("pre", block(prose))),
         section("picture", "The operations involved", element("div", svg(picture), class_="picture")),
         section("operations", "Where they stand", _operations(picture, history))])
-    return Template(_asset("gradual.explanation", "page.html")).substitute(
+    return Template(asset("gradual.explanation", "page.html")).substitute(
         title=escaped(f"{history.name or history.file}: not {verdict.model}"), style=style,
         about=_about(verdict, history), content=content)
 
 
-def _asset(package: str, name: str) -> str:
-    return resources.files(package).joinpath(name).read_text("utf-8")
-
-
 def _about(verdict: Verdict, history: History) -> Html:
-    facts = [("trace", history.file), ("history", history.name), ("model", verdict.model),
-             ("found by", verdict.decided_by or ""),
-             ("size", f"{len(history)} operations, {len(history.threads)} threads, {len(history.locations)} locations")]
-    lines = [joined([element("dt", name), element("dd", text)], "") for name, text in facts if text]
-    return element("dl", joined(lines), class_="about")
+    size = f"{len(history)} operations, {len(history.threads)} threads, {len(history.locations)} locations"
+    return facts([("trace", history.file), ("history", history.name), ("model", verdict.model),
+                  ("found by", verdict.decided_by or ""), ("size", size)])
 
 
 def _operations(picture: Picture, history: History) -> Html:

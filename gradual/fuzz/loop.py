@@ -13,10 +13,10 @@ import numpy as np
 from gradual import files
 from gradual.fuzz.client import Client
 from gradual.fuzz.machine import Machine
-from gradual.history import INITIAL, NO_SOURCE, History, InputError
+from gradual.history import INITIAL, NO_SOURCE, History, InputError, reason
 from gradual.judge import Judge, Judgement
 from gradual.progress import Progress
-from gradual.shrink import shrink
+from gradual.shrinking import shrink
 
 
 @dataclass
@@ -29,7 +29,10 @@ class Tally:
     operations: int = 0
     communications: int = 0
     """Reads from another thread's write."""
-    unordered: list[float] = field(default_factory=list)
+    judged: int = 0
+    """Verdicts that are no errors."""
+    unordered_percent: float = 0.0
+    """Added up over them: a run may have no end, so there is no list."""
     started: float = field(default_factory=time.perf_counter)
     first_violation: tuple[int, int, float] | None = None
     """How many histories and operations it took, and seconds."""
@@ -78,7 +81,8 @@ class Loop:
                 tally.take(found.item)
             tally.verdicts[verdict.verdict] += 1
             if verdict.verdict != "error":
-                tally.unordered.append(verdict.unordered_percent)
+                tally.judged += 1
+                tally.unordered_percent += verdict.unordered_percent
             if verdict.verdict != "consistent":
                 tell(found)
             if verdict.verdict == "violation" and isinstance(found.item, History):
@@ -105,11 +109,10 @@ class Loop:
         small = shrink(history, model, timeout=self._timeout)
         self.tally.shrunk.append((len(history), len(small)))
         if self._save is not None:
-            name = "".join(c if c.isalnum() or c in "-_." else "_" for c in history.name)
             for kind, made in (("", history), ("-small", small)):
-                target = self._save / f"{name}-{model}{kind}.csv"
+                target = self._save / f"{files.safe_name(history.name)}-{model}{kind}.csv"
                 try:
                     files.write([made], target)
                     self.tally.saved.append(f"saved {target}")
                 except OSError as error:  # the hunt is worth more than this file
-                    self.tally.saved.append(f"not saved: {target}: {(error.strerror or str(error)).lower()}")
+                    self.tally.saved.append(f"not saved: {target}: {reason(error)}")

@@ -8,10 +8,11 @@ import signal
 import subprocess
 import tempfile
 from array import array
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 from gradual import files
 from gradual.fuzz.client import Client
@@ -80,24 +81,27 @@ class Command:
         command = self.template
         for name, value in names.items():
             command = command.replace(f"{{{name}}}", shlex.quote(str(value)))
-        printed = subprocess.PIPE if "{trace}" in self.template else trace.open("wb")
-        process = subprocess.Popen(command, shell=True, stdin=subprocess.DEVNULL, stdout=printed,
-                                   stderr=subprocess.PIPE, start_new_session=True)
         try:
-            out, errors = process.communicate(timeout=self.timeout)
+            with nullcontext(subprocess.PIPE) if "{trace}" in self.template else trace.open("wb") as printed:
+                status, said = self._end(command, printed)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
             return self._failed(client, f"took more than {self.timeout:g} s and was stopped")
-        except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
-            raise
-        if process.returncode:
-            said = (errors or out or b"").decode("utf-8", "backslashreplace").strip()[-LAST:]
-            return self._failed(client, f"ended with status {process.returncode}: {said or 'it said nothing'}")
+        if status:
+            return self._failed(client, f"ended with status {status}: {said or 'it said nothing'}")
         if not trace.exists():
             return self._failed(client, "left no trace")
         return None
+
+    def _end(self, command: str, printed: int | BinaryIO) -> tuple[int, str]:
+        """Run to its end: the status, and the last words. Whatever stops us stops it, and all that it started."""
+        with subprocess.Popen(command, shell=True, stdin=subprocess.DEVNULL, stdout=printed, stderr=subprocess.PIPE,
+                              start_new_session=True) as process:
+            try:
+                out, errors = process.communicate(timeout=self.timeout)
+            except BaseException:
+                os.killpg(process.pid, signal.SIGKILL)
+                raise
+        return process.returncode, (errors or out or b"").decode("utf-8", "backslashreplace").strip()[-LAST:]
 
     def _failed(self, client: Client, what: str) -> InputError:
         return InputError(f"seed {client.seed}: the command {what}", self.template, history=f"seed {client.seed}")

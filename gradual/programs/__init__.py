@@ -26,6 +26,7 @@ def read(path: str) -> Program:
     """The program of a file; "-" is standard input. Raises ProgramError."""
     import sys
 
+    from gradual.history import reason
     from gradual.programs.scan import ProgramError
 
     try:
@@ -36,7 +37,7 @@ def read(path: str) -> Program:
     except UnicodeDecodeError:
         raise ProgramError("this is not text", path) from None
     except OSError as error:
-        raise ProgramError((error.strerror or str(error)).lower(), path) from None
+        raise ProgramError(reason(error), path) from None
 
 
 def count(program: Program, model: str) -> int:

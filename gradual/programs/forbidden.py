@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gradual
 from gradual.history import History
 from gradual.programs import axioms
 from gradual.programs.condition import Proposition, places
@@ -13,28 +14,26 @@ from gradual.verdict import Verdict
 WEAKER = {"sc": ("tso", "pso", "generic"), "tso": ("pso", "generic"), "pso": ("generic",), "generic": ()}
 """Where to look for the outcome: an execution that the next model allows shows best what this one forbids."""
 
+NOBODY = "no load can return these values and no location can end with them, whatever the order: nobody stores them"
 SEVERAL = "loads can get there from different stores; every way is forbidden, and this is one:"
 
 
-def explain(program: Program, model: str, proposition: Proposition) -> list[str]:
-    """Why no execution of the model satisfies the proposition, line by line."""
+Violation = tuple[Verdict, History]
+"""A history with the forbidden outcome, and the verdict on it."""
+
+
+def explain(program: Program, model: str, proposition: Proposition) -> tuple[list[str], Violation | None]:
+    """Why no execution of the model satisfies the proposition: line by line, and as a violation where a history can
+    show it."""
     execution = _elsewhere(program, model, proposition)
     if execution is None:
-        return ["no load can return these values and no location can end with them, whatever the order: nobody stores "
-                "them"]
-    several = Executions(program, "generic").reads_otherwise(proposition, execution)
-    return [*([SEVERAL] if several else []), *_why_not(program, model, execution, proposition)]
-
-
-def svg(program: Program, model: str, proposition: Proposition) -> str | None:
-    """The same as a picture; None where no history can show it."""
-    from gradual import explanation
-
-    execution = _elsewhere(program, model, proposition)
-    if execution is None:
-        return None
+        return [NOBODY], None
+    several = [SEVERAL] if Executions(program, "generic").reads_otherwise(proposition, execution) else []
     verdict, history = _checked(program, model, execution, proposition)
-    return None if verdict else explanation.svg(explanation.shortened(verdict, history), history)
+    if not verdict:
+        return [*several, *gradual.explain(verdict, history).splitlines()], (verdict, history)
+    assert not has_history(program, model), "only a fence that a history cannot hold may forbid this"
+    return [*several, *_cycle(program, model, execution)], None
 
 
 def _elsewhere(program: Program, model: str, proposition: Proposition) -> Execution | None:
@@ -44,21 +43,9 @@ def _elsewhere(program: Program, model: str, proposition: Proposition) -> Execut
 
 
 def _checked(program: Program, model: str, execution: Execution, proposition: Proposition) -> tuple[Verdict, History]:
-    import gradual
-
     final = [place for place in places(proposition) if isinstance(place, str)]
     history = history_of(program, execution, model, final=final)
     return gradual.check(history, model), history
-
-
-def _why_not(program: Program, model: str, execution: Execution, proposition: Proposition) -> list[str]:
-    import gradual
-
-    verdict, history = _checked(program, model, execution, proposition)
-    if not verdict:
-        return gradual.explain(verdict, history).splitlines()
-    assert not has_history(program, model), "only a fence that a history cannot hold may forbid this"
-    return _cycle(program, model, execution)
 
 
 def _cycle(program: Program, model: str, execution: Execution) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from gradual.history import value_text
 from gradual.programs.condition import Condition, Place, holds
 from gradual.programs.executions import Outcome
+from gradual.programs.forbidden import Violation
 from gradual.programs.program import Program
 
 KINDS = {"exists": "Allowed", "~exists": "Forbidden", "forall": "Required"}
@@ -27,6 +28,8 @@ class Observation:
     """Some execution does not."""
     complete: bool = True
     why_not: list[str] = field(default_factory=list)
+    violation: Violation | None = None
+    """The same, where a history can show it."""
     shown: list[str] = field(default_factory=list)
     seconds: float = 0.0
 

@@ -52,7 +52,7 @@ def answer(program: Program, model: str) -> Observation:
 def _explain(found: Observation) -> None:
     condition = found.program.condition
     if condition is not None and condition.quantifier != "forall" and not found.reached and found.model != "generic":
-        found.why_not = explain(found.program, found.model, condition.proposition)
+        found.why_not, found.violation = explain(found.program, found.model, condition.proposition)
 
 
 def execution_lines(program: Program, execution: Execution, number: int) -> list[str]:

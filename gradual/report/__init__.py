@@ -5,26 +5,30 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gradual.files import appearing
-from gradual.history import InputError
-from gradual.report import page
-from gradual.report.findings import Finding, Link, explanation_link
-from gradual.report.results import Results
+from gradual.history import InputError, reason
 
-__all__ = ["Finding", "explanation_link", "report"]
+if TYPE_CHECKING:
+    from gradual.report.findings import Link
 
 
 def report(dataset: str | os.PathLike[str], out: str | os.PathLike[str],
-           link: Link = explanation_link) -> None:
+           link: Link | None = None) -> None:
     """Write the page about `dataset` to `out` (- is standard output). InputError says what is wrong.
 
-    `link` gives the address of a separate page about a finding, where there is one.
+    `link` gives the address of a separate page about a finding, where there is one: by default that of the batch.
     """
+    from gradual.report.findings import pages_of  # not before: who explains a violation takes only `markup` from here
+    from gradual.report.page import page
+    from gradual.report.results import Results
+
     target = os.fspath(out)
     if target != "-":
         _must_be_writable(target, dataset)
-    text = page.page(Results.read(Path(dataset)), os.fspath(dataset), link).encode()
+    link = link or pages_of(Path(dataset), Path(out))
+    text = page(Results.read(Path(dataset)), os.fspath(dataset), link).encode()
     if target == "-":
         sys.stdout.buffer.write(text)
         return
@@ -32,7 +36,7 @@ def report(dataset: str | os.PathLike[str], out: str | os.PathLike[str],
         with appearing(target) as stream:
             stream.write(text)
     except OSError as error:
-        raise InputError((error.strerror or str(error)).lower(), target) from None
+        raise InputError(reason(error), target) from None
 
 
 def _must_be_writable(target: str, dataset: str | os.PathLike[str]) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
 
 import numpy as np
 
+from gradual.batch.pages import FOLDER, page_name
 from gradual.report.results import Results
 
 SHOWN = 1000
@@ -32,9 +36,15 @@ class Finding:
 Link = Callable[[Finding], "str | None"]
 
 
-def explanation_link(row: Finding) -> str | None:
-    """The address of a page of its own about this finding, relative to the report; None where there is none."""
-    return None
+def pages_of(dataset: Path, output: Path) -> Link:
+    """The page that the batch made of a violation, as an address from the report; None where there is none."""
+    def link(finding: Finding) -> str | None:
+        page = dataset / FOLDER / page_name(finding.source, finding.number, finding.model)
+        if finding.verdict != "violation" or not page.exists():
+            return None
+        return quote(os.path.relpath(page.resolve(), output.resolve().parent))
+
+    return link
 
 
 def findings(results: Results) -> list[Finding]:

@@ -6,6 +6,7 @@ import html
 import math
 import re
 from collections.abc import Iterable
+from importlib import resources
 
 NONE = "–"
 THIN = "\u202f"
@@ -13,6 +14,11 @@ THIN = "\u202f"
 _INVISIBLE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff"
                         "\ufff9-\ufffb\ufffe\uffff]")
 """Control characters, and those that turn the direction of the text around: a file name must not look like another."""
+
+
+def asset(package: str, name: str) -> str:
+    """A file that lies beside the code: a style sheet, a script, the frame of a page."""
+    return resources.files(package).joinpath(name).read_text("utf-8")
 
 
 class Html(str):
@@ -119,6 +125,12 @@ def div(class_: str, text: str) -> Html:
 def section(name: str, title: str, *pieces: str) -> Html:
     heading = element("h2", title, id=f"{name}-title")
     return element("section", joined([heading, *pieces]), id=name, aria_labelledby=f"{name}-title")
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> Html:
+    """What a page is about: names and texts, without those that are empty."""
+    lines = [joined([element("dt", name), element("dd", text)], "") for name, text in pairs if text]
+    return element("dl", joined(lines), class_="about")
 
 
 def row(cells: Iterable[Cell], **values: str | int | None) -> Html:

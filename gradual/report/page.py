@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from importlib import resources
 from string import Template
 
 from gradual.report import sections, summary
 from gradual.report.findings import Link, findings
 from gradual.report.listing import explanations, listing
-from gradual.report.markup import Html, digits, element, escaped, joined, many
+from gradual.report.markup import Html, asset, digits, element, escaped, facts, joined, many
 from gradual.report.results import Results
 
 
@@ -24,7 +23,7 @@ def page(results: Results, dataset: str, link: Link) -> str:
 
 
 def _asset(name: str) -> str:
-    return resources.files("gradual.report").joinpath(name).read_text("utf-8")
+    return asset("gradual.report", name)
 
 
 def _hash(script: str) -> str:
@@ -44,8 +43,7 @@ def _content(results: Results, link: Link) -> Html:
 def _summary(results: Results, dataset: str) -> Html:
     about = [("dataset", dataset), ("made by", "gradual " + ", ".join(results.versions) if results.versions else ""),
              ("newest trace", f"{results.newest:%Y-%m-%d %H:%M} UTC" if results.newest else "")]
-    lines = [joined([element("dt", name), element("dd", text)], "") for name, text in about if text]
-    pieces = [element("dl", joined(lines), class_="about")]
+    pieces = [facts(about)]
     if len(results):
         pieces = [element("p", _lead(results), class_="lead"), *pieces, _contents()]
     return joined(pieces)

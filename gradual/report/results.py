@@ -16,7 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from gradual.batch import MARKER, REPLACES
 from gradual.history import InputError
+from gradual.models import MODELS
 
 Numbers = npt.NDArray[Any]
 
@@ -24,12 +26,9 @@ WORDS = ("source", "model", "verdict", "decided_by", "version")
 FIGURES = ("operations", "seconds", "unordered_percent")
 TEXTS = ("history", "message", "explanation")
 COLUMNS = (*WORDS, *FIGURES, "number", "modified", *TEXTS, "threads", "locations")
-MARKER, REPLACES = "_gradual.json", b"gradual.replaces"
-"""What `gradual batch` leaves in a dataset: the file that says it is one, and a note in parts made of others."""
 BATCH = 4096
 """Rows decoded at a time where only a few are wanted: explanations are long."""
 
-MODELS = ("SC", "TSO", "PSO")
 VERDICTS = ("violation", "error", "unknown", "consistent")
 
 
@@ -114,7 +113,7 @@ def _parts(dataset: Path) -> list[Path]:
 
 
 def _replaced(part: Path) -> list[str]:
-    """The parts that this one was made from: still there if a batch was interrupted as it joined them."""
+    """The parts that this one was made from."""
     names: list[str] = json.loads((pq.read_schema(part).metadata or {}).get(REPLACES, b"[]"))
     return names
 
@@ -194,7 +193,7 @@ def _dicts(batch: Any) -> Iterator[dict[str, Any]]:
 
 def _results(table: Any, parts: list[tuple[Path, int]]) -> Results:
     source, sources = _sorted_codes(table["source"])
-    model, models = _ranked_codes(table["model"], MODELS)
+    model, models = _ranked_codes(table["model"], tuple(MODELS))
     verdict, verdicts = _ranked_codes(table["verdict"], VERDICTS, whole=True)
     criterion, criteria = _ranked_codes(table["decided_by"], ())
     number = table["number"].fill_null(0).to_numpy()

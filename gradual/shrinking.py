@@ -8,13 +8,10 @@ taken out of its run, so what cannot be spared once cannot be spared later: one 
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
-from types import ModuleType
 
 import numpy as np
 
-import gradual
 from gradual import pipeline
 from gradual.deadline import Deadline
 from gradual.history import NO_LOCATION, NO_SOURCE, THIN_AIR, Column, History
@@ -301,12 +298,3 @@ def _index(chosen: Column, count: int) -> Column:
     index = np.full(count, NO_LOCATION, dtype=np.int32)
     index[chosen] = np.arange(len(chosen), dtype=np.int32)
     return index
-
-
-class _Callable(ModuleType):
-    """`gradual.shrink` is a function to users, and stays one when Python puts this module in its place."""
-
-    __call__ = staticmethod(gradual.shrink)
-
-
-sys.modules[__name__].__class__ = _Callable

@@ -125,7 +125,7 @@ cells = {name: st.sampled_from(some[:3]) | st.sampled_from(some) for name, some 
 @given(rows=st.lists(st.fixed_dictionaries(cells), max_size=12), sort=st.booleans(), delimiter=st.sampled_from(",;\t"),
        end=st.sampled_from(["\n", "\r\n"]), quoted=st.booleans(),
        left_out=st.sets(st.sampled_from(["size", "history"])))
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 def test_any_cells(rows: list[dict[str, str]], sort: bool, delimiter: str, end: str, quoted: bool,
                    left_out: set[str]) -> None:
     if sort:

@@ -1,61 +1,98 @@
 """All of it: python -m experiments.paper [--quick] [--histories N] [--source machine gem5 rtl] [--timeout S]
 
-Interrupted, the same command goes on where it was. Raw measurements in measurements.parquet, figures as SVG and PNG,
-tables in tables.md.
+Interrupted, the same command goes on where it was; so does one that asks for more. Raw measurements in
+measurements.parquet, figures as SVG and PNG, tables in tables.md. Exits with 1 when a shape is not as it must be.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
 
 from experiments.paper import figures, percentages, sources, study
-from experiments.paper.measure import Store, machine_notes, measure
+from experiments.paper.measure import KEY, Options, Task, machine_notes, measure
+from experiments.paper.shapes import wrong_shapes
+from experiments.paper.store import Store
 
-HERE = Path(__file__).resolve().parents[1]
+RESULTS = Path(__file__).resolve().parents[1] / "results"
+
+
+class Part(NamedTuple):
+    title: str
+    wanted: Callable[[Options], list[Task]]
+    report: Callable[[Store, Options, Path], str]
+
+
+def _figure(name: str) -> Part:
+    title = f"Fig. {name}: {figures.TITLES[name]}" if name != "large" else figures.TITLES[name].capitalize()
+    return Part(title, lambda options: [task for panel in figures.panels(name, options) for task in panel.tasks],
+                partial(figures.report, name))
+
+
+PARTS = {
+    **{name: _figure(name) for name in figures.TITLES},
+    "percentages": Part("Percentages", percentages.wanted, percentages.report),
+    "study": Part("Faults, and what stays unordered", study.wanted, study.report),
+}
 
 
 def main(names: list[str] | None = None) -> None:
+    """The parts of these names, which print their tables; or all of them, into one file."""
+    arguments = _arguments()
+    options = Options(arguments.quick, arguments.histories or (1 if arguments.quick else 5), tuple(arguments.source),
+                      arguments.timeout)
+    folder = arguments.out or RESULTS / ("paper-quick" if options.quick else "paper")
+    tables = folder / "tables.md"
+    measurements = folder / "measurements.parquet"
+    if names is None and options.quick and tables.exists():  # a finished one says nothing of the checker of today
+        tables.unlink()
+        measurements.unlink(missing_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    parts = {name: PARTS[name] for name in names or PARTS}
+    wanted = {name: part.wanted(options) for name, part in parts.items()}
+    try:
+        with Store(measurements, KEY) as store:
+            measure([task for some in wanted.values() for task in some], store, options.timeout)
+    except KeyboardInterrupt:
+        print("\ninterrupted; the same command goes on from here", file=sys.stderr)
+        raise SystemExit(130) from None
+    texts = [f"## {part.title}\n\n{part.report(store, options, folder)}" for part in parts.values()]
+    if names is None:
+        tables.write_text("\n".join([_head(options), *texts]), encoding="utf-8")
+    print(tables if names is None else "\n".join(texts))
+    _judge({name: store.frame(task.key for task in some) for name, some in wanted.items()})
+
+
+def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="three sizes, few histories: under two minutes")
-    parser.add_argument("--histories", type=int, help="per point (the paper: 200; 5, or 1 with --quick)")
+    parser.add_argument("--quick", action="store_true", help="few and short histories: under two minutes")
+    parser.add_argument("--histories", type=int, help="per point of a figure (the paper: 200; 5, or 1 with --quick)")
     parser.add_argument("--source", nargs="+", choices=sources.NAMES, default=["machine", "gem5"])
     parser.add_argument("--timeout", type=float, default=60.0, help="seconds for one check")
-    parser.add_argument("--out", type=Path)
-    arguments = parser.parse_args()
-    folder = arguments.out or HERE / ("results/paper-quick" if arguments.quick else "results/paper")
-    count = arguments.histories or (1 if arguments.quick else 5)
-    store = Store(folder / "measurements.parquet")
-    chosen = names or list(figures.TITLES)
-    measure([point for name in chosen for source in _sources(name, arguments.source, arguments.quick)
-             for point in figures.points(name, source, count, arguments.quick)], store, arguments.timeout)
-    write(folder, store, chosen, whole=names is None, quick=arguments.quick)
-    if names is None:
-        wrong = list(figures.wrong_shapes(store.frame))
-        for line in wrong:
-            print(f"not as expected: {line}")
-        raise SystemExit(1 if wrong else 0)
+    parser.add_argument("--out", type=Path, help="folder (default: experiments/results/paper, or paper-quick)")
+    return parser.parse_args()
 
 
-def _sources(name: str, asked: list[str], quick: bool) -> list[str]:
-    """Only the machines go to a million operations; a quick run has real logs for the violations alone."""
-    if name == "large":
-        return ["machine"]
-    return [source for source in asked if source == "machine" or name == "5" or not quick]
+def _head(options: Options) -> str:
+    notes = [*machine_notes(), f"{options.histories} histories per point, of gem5 every log; seeds from 1 on",
+             f"time limit {options.timeout:g} s per check; > where it cut a median off",
+             "an empty cell was not tried: shorter histories took too long already"
+             + (", or it was left out of a quick run" if options.quick else "")]
+    return "# Measurements\n\n" + "".join(f"- {note}\n" for note in notes)
 
 
-def write(folder: Path, store: Store, names: list[str], *, whole: bool, quick: bool) -> None:
-    lines = ["# Measurements", "", *(f"- {note}" for note in machine_notes()), "- seeds from 1 on", ""]
-    for name in names:
-        figures.draw(store.frame, name, folder)
-        title = f"Fig. {name}: {figures.TITLES[name]}" if name != "large" else figures.TITLES[name]
-        lines += [f"## {title}", "", "Seconds, medians.", "", figures.table(store.frame, name)]
-    if whole:
-        lines += ["## Percentages", "", percentages.report(quick)]
-        lines += ["## Faults and criteria", "", study.faults(5 if quick else 100)]
-        lines += ["## Unordered writes", "", study.heat_map(folder, 2 if quick else 20)]
-    (folder / "tables.md").write_text("\n".join(lines), encoding="utf-8")
-    print(f"{folder / 'tables.md'}")
+def _judge(frames: dict[str, pd.DataFrame]) -> None:
+    wrong = list(wrong_shapes(frames))
+    for line in wrong:
+        print(f"not as expected: {line}")
+    if wrong:
+        raise SystemExit(1)
 
 
 if __name__ == "__main__":

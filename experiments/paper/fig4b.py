@@ -1,4 +1,4 @@
-"""Figure 4b alone: python -m experiments.paper.fig4b [--quick] [--histories N] [--source machine|gem5|rtl]"""
+"""Figure 4b alone: python -m experiments.paper.fig4b [--quick] [--histories N] [--source machine gem5 rtl]"""
 
 from experiments.paper.__main__ import main
 

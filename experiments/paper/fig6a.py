@@ -1,4 +1,4 @@
-"""Figure 6a alone: python -m experiments.paper.fig6a [--quick] [--histories N] [--source machine|gem5|rtl]"""
+"""Figure 6a alone: python -m experiments.paper.fig6a [--quick] [--histories N] [--source machine gem5 rtl]"""
 
 from experiments.paper.__main__ import main
 

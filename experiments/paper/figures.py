@@ -1,117 +1,213 @@
 """The figures of the paper as data, and how they are drawn.
 
-How the figures are read: 4a and 4b check SC on valid histories, by operations and by CPUs; 5 is the violations of a
-broken MI protocol, by operations and by CPUs; 6a and 6b are 4a and 4b for TSO.
+How they are read: 4a and 4b check SC on valid histories, by operations and by CPUs; 5 has the violations of a broken
+protocol, both ways; 6a and 6b are 4a and 4b for TSO. One more continues to a million operations.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from experiments.paper.measure import ALGORITHMS, Point
+from experiments.paper.measure import ALGORITHMS, LADDER, Options, Task, tasks
+from experiments.paper.sources import BROKEN, Client, sound
+from experiments.paper.store import Store
+from gradual.saturation import COMPILED_FROM
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+TITLES = {
+    "4a": "SC, valid histories, by operations", "4b": "SC, valid histories, by CPUs",
+    "5": "SC, violations of a broken protocol",
+    "6a": "TSO, valid histories, by operations", "6b": "TSO, valid histories, by CPUs",
+    "large": "valid histories, up to a million operations",
+}
+OPERATIONS = (100, 200, 300, 400, 500)
+CPUS = (2, 3, 4, 5, 6)
+EACH = 50
+"""Operations per CPU, by CPUs."""
+BROKEN_OPERATIONS = (100, 200, 300, 400)
+BROKEN_CPUS = (2, 4, 6, 8)
+LARGE = (10 ** 3, 10 ** 4, 10 ** 5, 10 ** 6)
+LARGE_THREADS, LARGE_LOCATIONS, LARGE_HISTORIES = 8, 64, 3
+QUICK = {"direct SAT": 100, "ladder + enumerate": 200, "ladder + SAT": 200}
+"""The longest histories a quick run lets an algorithm have,"""
+QUICK_SHAPE = dict.fromkeys(QUICK, 300)
+"""but where the shape of the times is looked at,"""
+QUICK_BROKEN = {"direct SAT": 100}
+"""and where they are violations, which the ladder soon sees."""
+QUICK_LARGE = 10 ** 4
 
 STYLES = {"direct SAT": ("o", ":"), "ladder + enumerate": ("s", "--"), "ladder + SAT": ("^", "-."),
           "saturation": ("D", "-")}
-TITLES = {
-    "4a": "SC, valid histories, 4 CPUs", "4b": "SC, valid histories, 50 operations per CPU",
-    "5": "SC, broken protocol", "6a": "TSO, valid histories, 4 CPUs",
-    "6b": "TSO, valid histories, 50 operations per CPU",
-    "large": "continued to a million operations (8 threads)",
-}
-X = {"4a": "operations", "4b": "threads", "5": "operations", "6a": "operations", "6b": "threads", "large": "operations"}
+FILLS = {"machine": "full", "gem5": "none", "rtl": "left"}
+
+HISTORY = [*Client._fields, "number"]
+"""The columns that say which history it was."""
 
 
-def points(name: str, source: str, count: int, quick: bool) -> list[Point]:
-    """What a figure needs measured."""
-    sound = "sc" if name.startswith("4") else "tso"
-    if source == "gem5":
-        sound = "sc"
-    sizes = (100, 200, 300) if quick else (100, 200, 300, 400, 500)
-    if name in ("4a", "6a"):
-        return [Point(name, source, sound, _model(name), 4, n, count) for n in sizes]
-    if name in ("4b", "6b"):
-        cpus = (2, 4) if quick else (2, 3, 4, 5, 6)
-        return [Point(name, source, sound, _model(name), t, 50 * t, count) for t in cpus]
+class Panel(NamedTuple):
+    """A pair of axes."""
+
+    title: str
+    x: str
+    tasks: list[Task]
+
+
+def panels(name: str, options: Options) -> list[Panel]:
+    """What a figure shows, and so what must be measured."""
     if name == "5":
-        cpus = (4,) if quick or source == "gem5" else (2, 4, 6, 8)
-        return [Point(name, source, "broken-drop", "sc", t, n, count, tuple(ALGORITHMS)[1:])
-                for t in cpus for n in sizes if n <= 400]
-    return [Point(name, source, "tso", "tso", 8, 10 ** e, min(count, 3), ("saturation",))
-            for e in ((3, 4) if quick else (3, 4, 5, 6))]
+        return [Panel("4 CPUs", "operations", _points(name, ((4, n) for n in BROKEN_OPERATIONS), options)),
+                Panel(f"{EACH} operations per CPU", "threads", _points(name, _by_cpus(BROKEN_CPUS), options))]
+    if name == "large":
+        return [Panel(f"{model.upper()}, {LARGE_THREADS} threads, {LARGE_LOCATIONS} locations", "operations",
+                      _large(model, options)) for model in ("sc", "tso")]
+    if name.endswith("a"):
+        return [Panel("4 CPUs", "operations", _points(name, ((4, n) for n in OPERATIONS), options))]
+    return [Panel(f"{EACH} operations per CPU", "threads", _points(name, _by_cpus(CPUS), options))]
 
 
-def _model(name: str) -> str:
-    return "sc" if name.startswith("4") else "tso"
+def _by_cpus(cpus: Iterable[int]) -> Iterator[tuple[int, int]]:
+    return ((count, EACH * count) for count in cpus)
 
 
-def table(frame: pd.DataFrame, name: str) -> str:
-    """Medians, in Markdown; — where an algorithm ran out of time."""
-    rows = frame[frame["figure"] == name]
-    if rows.empty:
-        return "no measurement\n"
-    x = X[name]
-    lines = [f"| source | {x} | histories | " + " | ".join(ALGORITHMS) + " |",
-             "|---|--:|--:|" + "--:|" * len(ALGORITHMS)]
-    for (source, value), group in rows.groupby(["source", x]):
-        cells = []
-        for algorithm in ALGORITHMS:
-            mine = group[group["algorithm"] == algorithm]
-            if mine.empty:
-                cells.append("")
-            elif (mine["verdict"] == "unknown").any():
-                cells.append("— (time limit)")
-            else:
-                cells.append(f"{mine['seconds'].median():.4g}")
-        lines.append(f"| {source} | {value} | {group['number'].nunique()} | " + " | ".join(cells) + " |")
+def _points(name: str, sizes: Iterable[tuple[int, int]], options: Options) -> list[Task]:
+    model = "tso" if name.startswith("6") else "sc"
+    return [task for threads, operations in sizes for source in options.sources
+            for task in tasks(_client(name, source, model, threads, operations),
+                              _count(name, operations, options.histories), model,
+                              _algorithms(name, source, operations, options.quick))]
+
+
+def _count(name: str, operations: int, histories: int) -> int:
+    """Of a broken protocol more where they are short, because fewer of these go wrong."""
+    return -(-histories * max(BROKEN_OPERATIONS) // operations) if name == "5" else histories
+
+
+def _client(name: str, source: str, model: str, threads: int, operations: int) -> Client:
+    return Client(source, BROKEN[source] if name == "5" else sound(source, model), threads, operations)
+
+
+def _algorithms(name: str, source: str, operations: int, quick: bool) -> list[str]:
+    longest: dict[str, int] = {}
+    if quick:
+        shape = source == "machine" and name in ("4a", "6a")
+        longest = QUICK_SHAPE if shape else QUICK_BROKEN if name == "5" else QUICK
+    return [algorithm for algorithm in ALGORITHMS if operations <= longest.get(algorithm, operations)]
+
+
+def _large(model: str, options: Options) -> list[Task]:
+    sizes = [n for n in LARGE if n <= QUICK_LARGE or not options.quick]
+    return [task for operations in sizes
+            for task in tasks(Client("machine", model, LARGE_THREADS, operations, LARGE_LOCATIONS),
+                              min(options.histories, LARGE_HISTORIES), model, ["saturation"])]
+
+
+def report(name: str, store: Store, options: Options, folder: Path) -> str:
+    """Draws the figure, returns its tables."""
+    shown = [(panel, store.frame(task.key for task in panel.tasks)) for panel in panels(name, options)]
+    shown = [(panel, rows) for panel, rows in shown if len(rows)]
+    if not shown:
+        return "Nothing was measured.\n"
+    prepared = [(panel, _violations(rows) if name == "5" else rows) for panel, rows in shown]
+    _draw(name, prepared, folder)
+    return "\n".join(f"{panel.title}; medians, in seconds.\n\n{_table(rows, measured)}{_settled(rows)}"
+                     for (panel, rows), (_, measured) in zip(prepared, shown, strict=True))
+
+
+def _violations(rows: pd.DataFrame) -> pd.DataFrame:
+    """A broken machine does not go wrong every time: only the histories that some algorithm refuses."""
+    wrong = rows.assign(wrong=rows["verdict"] == "violation").groupby(HISTORY)["wrong"].transform("any")
+    return rows[wrong]
+
+
+def _table(rows: pd.DataFrame, measured: pd.DataFrame) -> str:
+    """In Markdown. `rows` are those of `measured` that count; > stands before a median that is a time limit."""
+    algorithms = [name for name in ALGORITHMS if name in set(measured["method"])]
+    lines = ["| source | machine | CPUs | operations | histories | " + " | ".join(algorithms) + " |",
+             "|---|---|--:|--:|--:|" + "--:|" * len(algorithms)]
+    for place, group in measured.groupby(["source", "machine", "threads", "operations"]):
+        mine = rows.loc[rows.index.intersection(group.index)]
+        made, kept = (len(some[HISTORY].drop_duplicates()) for some in (group, mine))
+        count = f"{made}" if made == kept else f"{kept} of {made} violate"
+        cells = [_cell(mine[mine["method"] == name]) for name in algorithms]
+        lines.append(f"| {' | '.join(map(str, place))} | {count} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
-def draw(frame: pd.DataFrame, name: str, folder: Path) -> None:
-    """SVG and PNG, distinguishable without colour."""
+def _settled(rows: pd.DataFrame) -> str:
+    """The two ladders differ only where something is left to complete: say how often that was."""
+    counts = rows[rows["method"] == LADDER]["decided_by"].value_counts()
+    if counts.empty:
+        return ""
+    return f"\nWhat settled it, {LADDER}: " + ", ".join(f"{name} {n}" for name, n in counts.items()) + ".\n"
+
+
+def _cell(rows: pd.DataFrame) -> str:
+    if rows.empty:
+        return ""
+    undecided = int((rows["verdict"] == "unknown").sum())
+    text = f"{'> ' if undecided * 2 >= len(rows) else ''}{rows['seconds'].median():.3g}"
+    return f"{text} ({undecided} undecided)" if undecided else text
+
+
+def _draw(name: str, shown: list[tuple[Panel, pd.DataFrame]], folder: Path) -> None:
+    """SVG and PNG. Algorithms differ by marker and line, sources by how the marker is filled."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    rows = frame[(frame["figure"] == name) & (frame["verdict"] != "unknown")]
-    if rows.empty:
-        return
-    figure, axes = plt.subplots(figsize=(5.5, 4))
-    for algorithm, (marker, line) in STYLES.items():
-        for source, mine in rows[rows["algorithm"] == algorithm].groupby("source"):
-            medians = mine.groupby(X[name])["seconds"].median()
-            axes.plot(medians.index, medians.values, marker=marker, linestyle=line, markersize=4,
-                      label=f"{algorithm} ({source})", alpha=1.0 if source == "machine" else 0.6)
-    axes.set_yscale("log")
-    if name == "large":
-        axes.set_xscale("log")
-    axes.set_xlabel("CPUs" if X[name] == "threads" else "operations")
-    axes.set_ylabel("seconds (median)")
-    axes.set_title(f"Fig. {name}: {TITLES[name]}" if name != "large" else TITLES[name], fontsize=9)
-    axes.grid(True, which="major", alpha=0.3)
-    axes.legend(fontsize=6)
-    figure.tight_layout()
+    figure, axes = plt.subplots(1, len(shown), figsize=(1.2 + 4.4 * len(shown), 4.6), sharey=True, squeeze=False,
+                                layout="constrained")
+    for axis, (panel, rows) in zip(axes[0], shown, strict=True):
+        _plot(axis, panel, rows)
+        if name == "large":
+            axis.set_xscale("log")
+            axis.axvline(COMPILED_FROM, color="grey", linestyle=":")
+            axis.text(COMPILED_FROM, 0.98, " compiled from here on", transform=axis.get_xaxis_transform(), fontsize=7,
+                      va="top")
+    axes[0][0].set_ylabel("seconds (median over the histories)")
+    figure.suptitle(f"Fig. {name}: {TITLES[name]}" if name != "large" else TITLES[name].capitalize(), fontsize=11)
+    figure.legend(handles=_legend(pd.concat([rows for _, rows in shown])), loc="outside lower center", ncols=4,
+                  fontsize=8, frameon=False)
     for kind in ("svg", "png"):
-        figure.savefig(folder / f"fig{name}.{kind}", dpi=120)
+        figure.savefig(folder / f"fig{name}.{kind}", dpi=140)
     plt.close(figure)
 
 
-def wrong_shapes(frame: pd.DataFrame) -> Iterator[str]:
-    """What must hold on any machine: direct SAT is slowest, saturation fastest, every violation is caught."""
-    for name in ("4a", "6a"):
-        rows = frame[(frame["figure"] == name) & (frame["operations"] == 300) & (frame["source"] == "machine")]
-        medians = rows.groupby("algorithm")["seconds"].median()
-        if len(medians) and medians.idxmax() != "direct SAT":
-            yield f"Fig. {name}: {medians.idxmax()} is slower than direct SAT at 300 operations"
-        if len(medians) and medians.idxmin() != "saturation":
-            yield f"Fig. {name}: {medians.idxmin()} is faster than saturation at 300 operations"
-    for name in ("4a", "4b", "6a", "6b"):
-        if (frame[frame["figure"] == name]["verdict"] == "violation").any():
-            yield f"Fig. {name}: a valid history is called a violation"
-    key = ["source", "threads", "operations", "number"]
-    for _, group in frame[frame["figure"] == "5"].groupby(key):
-        if group["verdict"].nunique() > 1:
-            yield f"Fig. 5: the algorithms disagree on {group[key].iloc[0].to_dict()}"
+def _plot(axis: Axes, panel: Panel, rows: pd.DataFrame) -> None:
+    for (algorithm, source), mine in rows.groupby(["method", "source"]):
+        marker, line = STYLES[algorithm]
+        medians = mine.groupby(panel.x)["seconds"].median()
+        axis.plot(medians.index, medians.to_numpy(), marker=marker, linestyle=line, markersize=6, linewidth=1.3,
+                  fillstyle=FILLS[source], color=_colour(algorithm))
+        late = mine.assign(late=mine["verdict"] == "unknown").groupby(panel.x)["late"].mean()
+        for x in late.index[late >= 0.5]:  # the median is where the time limit cut it off
+            axis.annotate("↑ time limit", (x, medians[x]), xytext=(0, 6), textcoords="offset points", fontsize=7,
+                          ha="center")
+    axis.set_yscale("log")
+    axis.set_title(panel.title, fontsize=9)
+    axis.set_xlabel("CPUs" if panel.x == "threads" else "operations")
+    if panel.x == "threads":
+        axis.set_xticks(sorted(rows["threads"].unique()))
+    axis.grid(True, which="major", alpha=0.3)
+
+
+def _colour(algorithm: str) -> str:
+    return f"C{list(STYLES).index(algorithm)}"
+
+
+def _legend(rows: pd.DataFrame) -> list[Any]:
+    from matplotlib.lines import Line2D
+
+    algorithms = [Line2D([], [], marker=marker, linestyle=line, color=_colour(name), label=name)
+                  for name, (marker, line) in STYLES.items() if name in set(rows["method"])]
+    sources = [Line2D([], [], marker="o", linestyle="", color="black", fillstyle=fill,
+                      label=", ".join([name, *sorted(rows[rows["source"] == name]["machine"].unique())]))
+               for name, fill in FILLS.items() if name in set(rows["source"])]
+    return algorithms + sources

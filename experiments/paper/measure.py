@@ -1,111 +1,171 @@
-"""Measurements that can be interrupted: each is kept as soon as it is made, and made once."""
+"""One measurement is one method on one history; whatever wants it shares it."""
 
 from __future__ import annotations
 
 import platform
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 from importlib.metadata import version
-from pathlib import Path
+from itertools import groupby
 from typing import Any, NamedTuple
 
-import pandas as pd
-
 import gradual
-from experiments.paper.sources import Missing, histories
+from experiments.paper import orders
+from experiments.paper.progress import Progress
+from experiments.paper.sources import Client, Missing, available, histories
+from experiments.paper.store import Key, Row, Store
+from gradual.history import History
+from gradual.saturation import COMPILED_FROM
 
-ALGORITHMS = {
+ALGORITHMS: dict[str, dict[str, Any]] = {
     "direct SAT": {"completion": "direct"},
     "ladder + enumerate": {"engine": "datalog", "completion": "enumerate"},
     "ladder + SAT": {"engine": "datalog", "completion": "sat"},
     "saturation": {"engine": "saturation"},
 }
-OFTEN = 5.0
-"""Seconds between writing what was measured."""
+LADDER = "ladder + enumerate"
+ORDERS = "store orders"
+"""The method that is no algorithm: what each partial store order leaves open."""
 
 
-class Point(NamedTuple):
-    """A place on the x axis of a figure."""
+class Options(NamedTuple):
+    """What a run was asked for."""
 
-    figure: str
-    source: str
-    machine: str
+    quick: bool
+    histories: int
+    """Per point of a figure."""
+    sources: tuple[str, ...]
+    timeout: float
+
+
+class Task(NamedTuple):
+    client: Client
+    number: int
     model: str
-    threads: int
-    operations: int
-    count: int
-    algorithms: tuple[str, ...] = tuple(ALGORITHMS)
-    seed: int = 1
-
-
-class Store:
-    """Results in one Parquet file, replaced whole."""
-
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        self._rows: list[dict[str, Any]] = pd.read_parquet(file).to_dict("records") if file.exists() else []
-        self._done = {self._key(row) for row in self._rows}
-        self._written = time.monotonic()
-
-    @staticmethod
-    def _key(row: dict[str, Any]) -> tuple[Any, ...]:
-        return tuple(row[name] for name in ("figure", "source", "machine", "model", "threads", "operations", "number",
-                                            "algorithm"))
-
-    def has(self, row: dict[str, Any]) -> bool:
-        return self._key(row) in self._done
-
-    def add(self, row: dict[str, Any]) -> None:
-        self._rows.append(row)
-        self._done.add(self._key(row))
-        if time.monotonic() - self._written > OFTEN:
-            self.write()
-
-    def write(self) -> None:
-        self._file.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = self._file.with_suffix(".part")
-        self.frame.to_parquet(unfinished, index=False)
-        unfinished.replace(self._file)
-        self._written = time.monotonic()
+    method: str
 
     @property
-    def frame(self) -> pd.DataFrame:
-        return pd.DataFrame(self._rows)
+    def row(self) -> Row:
+        return {**self.client._asdict(), "number": self.number, "model": self.model, "method": self.method}
+
+    @property
+    def key(self) -> Key:
+        return tuple(self.row.values())
+
+    @property
+    def weight(self) -> float:
+        """About its seconds: direct SAT is cubic, the ladder quadratic."""
+        n = self.client.operations
+        return {"direct SAT": 2e-7 * n ** 3, ORDERS: 1.5e-6 * n ** 2}.get(
+            self.method, 5e-3 + 5e-6 * n if self.method == "saturation" else 4e-6 * n ** 2)
+
+    def __str__(self) -> str:
+        client = self.client
+        return (f"{client.source} {client.machine}, {client.threads} threads, {client.operations} operations, "
+                f"history {self.number + 1}, {self.model.upper()}, {self.method}")
 
 
-def measure(points: list[Point], store: Store, timeout: float) -> None:
-    """Everything that is not there yet. An algorithm that ran out of time at a size is not tried at larger ones."""
-    slow: set[tuple[str, str, str, int]] = set()
-    for point in sorted(points, key=lambda p: (p.figure, p.operations, p.threads)):
-        try:
-            for number, history in enumerate(histories(point.source, point.machine, point.threads, point.operations,
-                                                       point.count, point.seed)):
-                for algorithm in point.algorithms:
-                    row = point._asdict() | {"number": number, "algorithm": algorithm}
-                    del row["algorithms"], row["count"]
-                    if store.has(row) or (point.figure, algorithm, point.source, point.threads) in slow:
-                        continue
-                    _say(f"{point.figure}: {point.source} {point.threads}×{point.operations} #{number} {algorithm}")
-                    started = time.perf_counter()
-                    verdict = gradual.check(history, point.model, timeout=timeout, **ALGORITHMS[algorithm])
-                    seconds = time.perf_counter() - started
-                    if verdict.verdict == "unknown":
-                        slow.add((point.figure, algorithm, point.source, point.threads))
-                    store.add(row | {"seconds": seconds, "verdict": verdict.verdict, "decided_by": verdict.decided_by,
-                                     "unordered_percent": verdict.unordered_percent})
-        except Missing as missing:
-            _say(f"{point.figure}: left out, {missing}\n")
-    store.write()
-    _say("")
+KEY = (*Client._fields, *Task._fields[1:])
 
 
-def _say(text: str) -> None:
-    if sys.stderr.isatty() or text.endswith("\n"):
-        sys.stderr.write(f"\r\x1b[K{text}" if sys.stderr.isatty() else text)
-        sys.stderr.flush()
+def tasks(client: Client, count: int, model: str, methods: Iterable[str]) -> list[Task]:
+    """On each of `count` histories of a client, or as many as there are; the user is told when there are none."""
+    try:
+        numbers = range(available(client, count))
+    except Missing as missing:
+        _leave_out(str(missing))
+        return []
+    return [Task(client, number, model, method) for number in numbers for method in methods]
+
+
+@cache
+def _leave_out(why: str) -> None:
+    print(f"left out: {why}", file=sys.stderr)
+
+
+def measure(wanted: Iterable[Task], store: Store, timeout: float) -> None:
+    """Everything that is not there yet. An algorithm that ran out of time is not tried on longer histories."""
+    limits = _Limits(store, timeout)
+    absent = [task for task in dict.fromkeys(wanted) if limits.absent(task)]
+    progress = Progress([task.weight for task in absent])
+    for client, group in groupby(absent, key=lambda task: task.client):
+        of: dict[int, list[Task]] = {}
+        for task in group:
+            of.setdefault(task.number, []).append(task)
+        progress.now(f"{client.source} {client.machine}, {client.threads} threads, {client.operations} operations")
+        for number, history in enumerate(histories(client, max(of) + 1)):
+            for task in of.get(number, ()):
+                if not limits.hopeless(task):
+                    progress.now(str(task))
+                    store.put(task.key, task.row | _result(task, history, timeout))
+                    limits.learn(task)
+                progress.step(task.weight)
+    progress.close()
+
+
+class _Limits:
+    """What a time limit means for measurements, made or to be made."""
+
+    def __init__(self, store: Store, timeout: float) -> None:
+        self._store = store
+        self._timeout = timeout
+        self._shortest: dict[tuple[str, ...], int] = {}
+
+    def absent(self, task: Task) -> bool:
+        """Never measured, or given up sooner than now."""
+        row = self._store.get(task.key)
+        if row is not None and not _gave_up(row, self._timeout):
+            self.learn(task)
+            return False
+        return True
+
+    def learn(self, task: Task) -> None:
+        row = self._store.get(task.key)
+        if row is not None and row.get("verdict") == "unknown":
+            operations = task.client.operations
+            self._shortest[_kind(task)] = min(self._shortest.get(_kind(task), operations), operations)
+
+    def hopeless(self, task: Task) -> bool:
+        return task.client.operations > self._shortest.get(_kind(task), task.client.operations)
+
+
+def _gave_up(row: Row, timeout: float) -> bool:
+    """With less time than there is now."""
+    return bool(row.get("verdict") == "unknown" and row["limit"] < timeout)
+
+
+def _kind(task: Task) -> tuple[str, ...]:
+    return task.client.source, task.client.machine, task.model, task.method
+
+
+def _result(task: Task, history: History, timeout: float) -> Row:
+    if task.method == ORDERS:
+        return orders.unordered(history)
+    _warm(task.model, task.method, len(history) >= COMPILED_FROM)
+    started = time.perf_counter()
+    verdict = gradual.check(history, task.model, timeout=timeout, **ALGORITHMS[task.method])
+    return {"seconds": time.perf_counter() - started, "limit": timeout, "verdict": verdict.verdict,
+            "decided_by": verdict.decided_by, "write_pairs": verdict.write_pairs,
+            "unordered_percent": verdict.unordered_percent}
+
+
+@cache
+def _warm(model: str, method: str, compiled: bool) -> None:
+    """What importing and compiling take is not the algorithm's."""
+    small = gradual.generate(model, threads=2, operations=COMPILED_FROM if compiled else 20, locations=64)
+    gradual.check(small, model, **ALGORITHMS[method])
 
 
 def machine_notes() -> Iterator[str]:
-    yield f"{platform.machine()}, {platform.system()}, Python {platform.python_version()}"
+    yield f"{_processor()}, {platform.system()}, Python {platform.python_version()}"
     yield ", ".join(f"{name} {version(name)}" for name in ("gradual", "clingo", "python-sat", "numba", "numpy"))
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo") as lines:
+            return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.machine()

@@ -1,78 +1,100 @@
 """What nobody has published: which criterion catches which fault, and what the unordered percentage depends on.
 
-    python -m experiments.paper.study [--quick]
+    python -m experiments.paper.study [--quick] [--source machine gem5 rtl]
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from itertools import product
 from pathlib import Path
 
-import numpy as np
+import pandas as pd
 
-import gradual
-from gradual.machines import FAULTS, generate
+from experiments.paper import criteria
+from experiments.paper.measure import LADDER, Options, Task, tasks
+from experiments.paper.sources import Client, rtl_faults
+from experiments.paper.store import Store
+from gradual.machines import FAULTS
 
-CRITERIA = ("CC", "CCv", "CM", "CCM", "saturation", "enumerate", "sat")
+FAULT_THREADS, FAULT_OPERATIONS, FAULT_WRITES = 4, 100, 0.4
+FAULT_HISTORIES = 100
+THREADS, LOCATIONS, RATIOS = (2, 4, 8), (1, 2, 4, 8, 16, 32), (0.2, 0.5, 0.8)
+OPERATIONS = 200
+MAP_HISTORIES = 20
 
 
-def faults(count: int) -> str:
-    """Of each fault of the small machines: how many histories violate SC, and which criterion sees it first."""
-    lines = ["| fault | histories | violate SC | " + " | ".join(CRITERIA) + " |",
-             "|---|--:|--:|" + "--:|" * len(CRITERIA)]
-    for name in FAULTS:
-        found: Counter[str] = Counter()
-        for seed in range(count):
-            verdict = gradual.check(generate(name, 4, 100, 8, seed), "sc", engine="datalog", timeout=60)
-            if verdict.verdict == "violation":
-                found[verdict.decided_by or "?"] += 1
-        cells = " | ".join(str(found[criterion]) for criterion in CRITERIA)
-        lines.append(f"| {name} | {count} | {sum(found.values())} | {cells} |")
+def wanted(options: Options) -> list[Task]:
+    return [*faulty(options), *mapped(options)]
+
+
+def faulty(options: Options) -> list[Task]:
+    """Every fault, with rmws and fences. Store buffers are no fault of SC: those of the RTL are asked about TSO."""
+    count = 5 if options.quick else FAULT_HISTORIES
+    models = [("machine", name, "sc") for name in FAULTS]
+    if "rtl" in options.sources or not options.quick:
+        some = rtl_faults()[::4 if options.quick else 1]  # a second or two for each to start the simulator
+        models += [("rtl", fault.name, "tso" if fault.buffers else "sc") for fault in some]
+    return [task for source, name, model in models for task in tasks(
+        Client(source, name, FAULT_THREADS, FAULT_OPERATIONS, write_ratio=FAULT_WRITES, mix="full"), count, model,
+        [LADDER])]
+
+
+def mapped(options: Options) -> list[Task]:
+    count = 2 if options.quick else MAP_HISTORIES
+    return [task for ratio, threads, locations in product(RATIOS, THREADS, LOCATIONS)
+            for task in tasks(Client("machine", "sc", threads, OPERATIONS, locations, ratio), count, "sc",
+                              ["saturation"])]
+
+
+def report(store: Store, options: Options, folder: Path) -> str:
+    rows = store.frame(task.key for task in mapped(options))
+    cells = rows[rows["write_pairs"] > 0].groupby(["write_ratio", "threads", "locations"])["unordered_percent"].mean()
+    _draw(cells, folder)
+    return "\n".join([
+        "### Which criterion catches which fault", "", f"{FAULT_THREADS} threads, {FAULT_OPERATIONS} operations, 8 "
+        "locations, rmws and fences too. The criterion that failed first, from weak to strong.", "",
+        criteria.table(store.frame(task.key for task in faulty(options))),
+        "### Unordered pairs by threads, locations and writes", "",
+        f"Percent of the pairs of writes to one location that saturation leaves open on SC histories of {OPERATIONS} "
+        "operations (means).", "", _table(cells)])
+
+
+def _table(cells: pd.Series) -> str:
+    lines = ["| writes | threads | " + " | ".join(f"{x} locations" for x in LOCATIONS) + " |",
+             "|--:|--:|" + "--:|" * len(LOCATIONS)]
+    lines += [f"| {ratio:.0%} | {threads} | " + " | ".join(f"{cells[ratio, threads, x]:.1f}" for x in LOCATIONS) + " |"
+              for ratio, threads in product(RATIOS, THREADS)]
     return "\n".join(lines) + "\n"
 
 
-def unordered(threads: int, locations: int, write_ratio: float, count: int) -> float:
-    """The mean percentage that saturation leaves open on valid SC histories of 200 operations."""
-    found = []
-    for seed in range(count):
-        history = generate("sc", threads, 200, locations, seed, write_ratio=write_ratio, rmw_ratio=0, fence_ratio=0)
-        verdict = gradual.check(history, "sc", engine="saturation")
-        if verdict.write_pairs:
-            found.append(verdict.unordered_percent)
-    return float(np.mean(found)) if found else 0.0
-
-
-def heat_map(folder: Path, count: int) -> str:
-    """Percentages by threads and locations, one map per write ratio."""
+def _draw(cells: pd.Series, folder: Path) -> None:
+    """A map per write ratio, with the numbers in it."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    threads, locations, ratios = (2, 4, 8), (1, 2, 4, 8, 16, 32), (0.2, 0.5, 0.8)
-    figure, axes = plt.subplots(1, len(ratios), figsize=(11, 3.2))
-    lines = ["| write ratio | threads | " + " | ".join(f"{x} locations" for x in locations) + " |",
-             "|--:|--:|" + "--:|" * len(locations)]
-    for ratio, axis in zip(ratios, axes, strict=True):
-        cells = np.array([[unordered(t, x, ratio, count) for x in locations] for t in threads])
-        axis.imshow(cells, cmap="Greys", vmin=0, vmax=60, aspect="auto")
-        axis.set(title=f"{ratio:.0%} writes", xticks=range(len(locations)), xticklabels=locations,
-                 yticks=range(len(threads)), yticklabels=threads, xlabel="locations", ylabel="threads")
-        for row, line in enumerate(cells):
-            for column, cell in enumerate(line):
-                axis.text(column, row, f"{cell:.0f}", ha="center", va="center", color="white" if cell > 30 else "black")
-            lines.append(f"| {ratio} | {threads[row]} | " + " | ".join(f"{cell:.1f}" for cell in line) + " |")
-    figure.suptitle("% of write pairs that saturation leaves unordered, SC histories of 200 operations", fontsize=9)
-    figure.tight_layout()
+    figure, axes = plt.subplots(1, len(RATIOS), figsize=(11, 3.4), sharey=True, layout="constrained")
+    largest = cells.max()
+    for ratio, axis in zip(RATIOS, axes, strict=True):
+        values = [[cells[ratio, t, x] for x in LOCATIONS] for t in THREADS]
+        image = axis.imshow(values, cmap="Greys", vmin=0, vmax=largest, aspect="auto")
+        axis.set(title=f"{ratio:.0%} writes", xticks=range(len(LOCATIONS)), xticklabels=LOCATIONS,
+                 yticks=range(len(THREADS)), yticklabels=THREADS, xlabel="locations")
+        for row, column in product(range(len(THREADS)), range(len(LOCATIONS))):
+            value = values[row][column]
+            axis.text(column, row, f"{value:.0f}", ha="center", va="center",
+                      color="white" if value > largest / 2 else "black")
+    axes[0].set_ylabel("threads")
+    figure.colorbar(image, ax=axes, label="% unordered (mean)")
+    figure.suptitle(f"Pairs of writes to one location that saturation leaves unordered: SC histories of {OPERATIONS} "
+                    "operations", fontsize=10)
     for kind in ("svg", "png"):
-        figure.savefig(folder / f"unordered.{kind}", dpi=120)
+        figure.savefig(folder / f"unordered.{kind}", dpi=140)
     plt.close(figure)
-    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":
-    import sys
+    from experiments.paper.__main__ import main
 
-    quick = "--quick" in sys.argv
-    print(faults(20 if quick else 100))
-    print(heat_map(Path("."), 3 if quick else 20))
+    main(["study"])

@@ -12,8 +12,9 @@ An adapter is a module of this package with
 
 `read` gets a binary stream, already decompressed, and yields each history as soon as it is
 complete. What cannot be read it yields as an InputError in the history's place and goes on with
-the next one where the format lets it. The module's name is the format's name. Adapters import what
-is heavy inside their functions.
+the next one where the format lets it. Workers of a batch share a large file: for a history that is
+not in `options.share` it may yield `Skipped`, where that saves work. The module's name is the
+format's name. Adapters import what is heavy inside their functions.
 """
 
 from __future__ import annotations

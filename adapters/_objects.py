@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import count, groupby
 from typing import Any
 
-from gradual.history import Builder, History, InputError, Options, value_text
+from gradual.history import Builder, History, InputError, Options, Skipped, value_text
 
 from ._rows import (
     COLUMNS,
@@ -98,14 +98,18 @@ def _line(value: object, line: int) -> int:
 
 def histories(items: Iterable[Item], file: str, options: Options) -> Iterator[History | InputError]:
     """The histories of a sequence of objects. Whole ones are yielded before the next is asked for."""
-    groups, unnamed = Groups(file, options), (f"{stem(file)}#{k}" for k in count(1))
+    groups, unnamed, numbers = Groups(file, options), (f"{stem(file)}#{k}" for k in count(1)), count()
     for whole, run in groupby(items, _is_whole):
         if not whole:
-            yield from groups.histories(_row(item, file) for item in run)
+            for history, _ in zip(groups.histories(_row(item, file) for item in run), numbers, strict=False):
+                yield history
             continue
         for item, otherwise in zip(run, unnamed, strict=False):
+            if not options.share.has(next(numbers)):
+                yield Skipped("", file)
+                continue
             try:
-                history: History | InputError = _whole(item, otherwise, file, options)
+                history = _whole(item, otherwise, file, options)
             except InputError as error:
                 history = error
             yield history

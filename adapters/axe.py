@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from typing import BinaryIO, NamedTuple
 
-from gradual.history import Builder, History, InputError, Options, location_key, value_text
+from gradual.history import Builder, History, InputError, Options, Skipped, location_key, value_text
 
 from ._rows import final_values, number, operations, tick
 from ._rows import lines as came_from
@@ -116,6 +116,9 @@ class _Chunk(NamedTuple):
 
 def read(stream: BinaryIO, file: str, options: Options) -> Iterator[History | InputError]:
     for index, chunk in enumerate(_chunks(stream), 1):
+        if not options.share.has(index - 1):
+            yield Skipped("", file)
+            continue
         builder = Builder(chunk.name or f"{stem(file)}#{index}", file, options)
         try:
             _add_all(builder, chunk)

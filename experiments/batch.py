@@ -2,8 +2,8 @@
 
     python experiments/batch.py [--histories 10000] [--repetitions 3] [--pipe 100000]
 
-One file of histories of 200 operations (sc machine, 4 threads, 8 locations, model SC), and the same as a folder of
-files. `check` is the whole process of `gradual check --json`; `batch` the whole process of `gradual batch`.
+Histories of 200 operations (sc machine, 4 threads, 8 locations, model SC) in a folder of files, in one JSON Lines file
+and in one Parquet file. `check` is the whole process of `gradual check --json`; `batch` that of `gradual batch`.
 """
 
 from __future__ import annotations
@@ -89,12 +89,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         made = [generate("sc", 4, 200, 8, seed, name=f"sc-{seed}") for seed in range(arguments.histories)]
-        gradual.write(made, folder / "one.parquet")
+        for one in ("one.jsonl", "one.parquet"):
+            gradual.write(made, folder / one)
         (folder / "files").mkdir()
         for history in made:
             gradual.write([history], folder / f"files/{history.name}.csv")
-        compare("one file", folder / "one.parquet", arguments.histories, arguments.repetitions, folder)
-        compare("a file each", folder / "files", arguments.histories, arguments.repetitions, folder)
+        for name in ("files", "one.jsonl", "one.parquet"):
+            compare(name, folder / name, arguments.histories, arguments.repetitions, folder)
         pipe(arguments.pipe)
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -205,6 +205,27 @@ class Addresses:
         return ", ".join(f"{low:#x}:{high:#x}" for low, high in self.ranges)
 
 
+BLOCK = 256
+"""Histories of one file that stay together when several readers share it."""
+
+
+class Share(NamedTuple):
+    """Of the histories of a file, every so many blocks."""
+
+    place: int = 0
+    of: int = 1
+
+    def has(self, number: int) -> bool:
+        return number // BLOCK % self.of == self.place
+
+
+EVERY = Share()
+
+
+class Skipped(InputError):
+    """In the place of a history that is not in the reader's share."""
+
+
 @dataclass(frozen=True)
 class Options:
     """What a user asks of every adapter."""
@@ -215,6 +236,8 @@ class Options:
     """The value every location starts with, unless the trace or `initial_at` says otherwise."""
     initial_at: dict[int | str, int] = field(default_factory=dict)
     """Initial values of single locations, by address."""
+    share: Share = EVERY
+    """The histories that are wanted. An adapter may give `Skipped` for others: where that is much faster."""
 
 
 DEFAULT = Options()

@@ -29,6 +29,8 @@ from gradual.history import (
     History,
     InputError,
     Options,
+    Share,
+    Skipped,
     location_key,
     word,
 )
@@ -609,3 +611,34 @@ def test_a_pipe_is_not_read_ahead() -> None:
             history = next(found)
             assert isinstance(history, History)
             assert history.name == name
+
+
+@pytest.mark.parametrize("name", TEXT + BINARY)
+def test_shares_of_a_file_are_together_the_whole(name: str) -> None:
+    """Errors count as well, and so do histories of rows among whole ones: all readers number alike."""
+    data = written(name, *(small(f"h{number}", number) for number in range(900)))
+    bad = {"axe": b"0: M[0] := one\ncheck\n", "jsonl": b'{"operations": 1}\n{"operations": [}\n' + b"".join(
+        json.dumps({"thread": 0, "op": "W", "address": "x", "value": 1, "history": f"rows{k % 2}"}).encode() + b"\n"
+        for k in range(4))}.get(name, b"")
+    data = bad + data + bad
+    whole = shared(name, data, Share())
+    shares = [Share(place, 3) for place in range(3)]
+    parts = [shared(name, data, share) for share in shares]
+    assert {len(part) for part in parts} == {len(whole)} and len(whole) >= 900
+    for number, item in enumerate(whole):
+        own, = (part[number] for share, part in zip(shares, parts, strict=True) if share.has(number))
+        assert own == item
+    skips = sum(item == "Skipped" for part in parts for item in part)
+    assert skips > 1500 if name in ("axe", "json", "jsonl") else skips == 0
+
+
+def small(name: str, value: int) -> History:
+    builder = Builder(name, "")
+    builder.write("0", "0", value + 1)
+    return builder.build()
+
+
+def shared(name: str, data: bytes, share: Share) -> list[str]:
+    found = adapters.adapter(name).read(io.BytesIO(data), "trace.x", Options(share=share))
+    return ["Skipped" if isinstance(item, Skipped) else str(item) if isinstance(item, InputError)
+            else f"{item.name} {whats(item)} {item.line}" for item in found]

@@ -17,7 +17,7 @@ from gradual.batch.find import Trace
 from gradual.batch.results import Results, read
 from gradual.batch.work import Portion, Task
 from gradual.batch.workers import Added, Event, Rows
-from gradual.history import reason
+from gradual.history import Share, reason
 
 TOGETHER = 256
 """Small files that a worker takes at a time, at most."""
@@ -102,8 +102,8 @@ class Batch:
                 for models, traces in left.items() for group in self._grouped(traces)]
 
     def _portion(self, trace: Trace, done: dict[str, set[Key]], together: int) -> Portion:
-        shares = self.workers if together == 1 else 1
-        return Portion(trace, frozenset(done.get(trace.source, ())), 0, shares, first=shares > 1)
+        share = Share(0, self.workers if together == 1 else 1)
+        return Portion(trace, frozenset(done.get(trace.source, ())), share, first=share.of > 1)
 
     def _grouped(self, traces: list[Trace]) -> Iterator[list[Trace]]:
         for trace in sorted((t for t in traces if (t.size or 0) >= LARGE), key=lambda t: -(t.size or 0)):

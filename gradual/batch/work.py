@@ -17,13 +17,11 @@ from gradual.adapters import stem
 from gradual.batch import Key
 from gradual.batch.find import Trace
 from gradual.batch.pages import page_name, write_page
-from gradual.history import History, InputError, Options
+from gradual.history import BLOCK, EVERY, History, InputError, Options, Share
 from gradual.judge import Judge, Judgement
 from gradual.progress import Progress
 from gradual.verdict import Witness
 
-BLOCK = 256
-"""Histories of one file that stay together when several workers share it."""
 OFTEN = 0.5
 """Seconds after which rows are handed back."""
 PATIENCE = 5.0
@@ -51,16 +49,14 @@ class Portion:
 
     trace: Trace
     done: frozenset[Key] = frozenset()
-    share: int = 0
-    shares: int = 1
+    share: Share = EVERY
     first: bool = False
     """The first share, before anybody knows whether there is anything for the others."""
     ended: bool = False
     """There is nothing more to do: a worker died of reading on, or came past it."""
 
     def wants(self, number: int, models: tuple[str, ...]) -> bool:
-        mine = number // BLOCK % self.shares == self.share
-        return mine and any((number, model) not in self.done for model in models)
+        return self.share.has(number) and any((number, model) not in self.done for model in models)
 
 
 @dataclass(frozen=True)
@@ -92,8 +88,8 @@ class More:
     def tasks(self, task: Task) -> list[Task]:
         """The other shares."""
         portion = next(portion for portion in task.portions if portion.trace.source == self.source)
-        return [replace(task, portions=(replace(portion, share=share, first=False),))
-                for share in range(1, portion.shares)]
+        return [replace(task, portions=(replace(portion, share=Share(place, portion.share.of), first=False),))
+                for place in range(1, portion.share.of)]
 
 
 Row = dict[str, Any]
@@ -140,7 +136,7 @@ class Work:
                 continue
             trace = portion.trace
             self._announce(Place(trace.source, 0))
-            for number, item in enumerate(self._read(trace)):
+            for number, item in enumerate(self._read(portion)):
                 if portion.first and number == BLOCK:
                     self._say(More(trace.source))
                 if portion.wants(number, self._task.models):
@@ -149,10 +145,11 @@ class Work:
                     yield item
                 self._announce(Place(trace.source, number + 1))
 
-    def _read(self, trace: Trace) -> Iterator[History | InputError]:
+    def _read(self, portion: Portion) -> Iterator[History | InputError]:
+        trace, settings = portion.trace, self._settings
         if trace.error:
             return iter([InputError(trace.error, trace.path)])
-        return files.read(trace.path, self._settings.format, self._settings.options)
+        return files.read(trace.path, settings.format, replace(settings.options, share=portion.share))
 
     def _announce(self, place: Place) -> None:
         if self._task.careful:

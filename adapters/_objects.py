@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import count, groupby
 from typing import Any
 
-from gradual.history import Builder, History, InputError, Options, Skipped, value_text
+from gradual.history import Builder, History, InputError, NoMemory, Options, Skipped, value_text
 
 from ._rows import (
     COLUMNS,
@@ -55,6 +55,8 @@ def parse(text: str, line: int, file: str, **hooks: Any) -> object:
         message = f"this is not JSON gradual can read: {error}"
     except RecursionError:
         message = "this JSON is nested too deeply for a trace"
+    except MemoryError:
+        raise NoMemory(file) from None
     raise (LostHistory if OPERATIONS in text else InputError)(message, file, line)
 
 
@@ -112,11 +114,13 @@ def histories(items: Iterable[Item], file: str, options: Options) -> Iterator[Hi
                 history = _whole(item, otherwise, file, options)
             except InputError as error:
                 history = error
+            except MemoryError:
+                history = NoMemory(file, otherwise)
             yield history
 
 
 def _is_whole(item: Item) -> bool:
-    return isinstance(item, LostHistory) if isinstance(item, InputError) else OPERATIONS in item[1]
+    return isinstance(item, LostHistory | NoMemory) if isinstance(item, InputError) else OPERATIONS in item[1]
 
 
 def _row(item: Item, file: str) -> Row | InputError:

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from typing import BinaryIO, NamedTuple
 
-from gradual.history import Builder, History, InputError, Options, Skipped, location_key, value_text
+from gradual.history import Builder, History, InputError, NoMemory, Options, Skipped, location_key, value_text
 
 from ._rows import final_values, number, operations, tick
 from ._rows import lines as came_from
@@ -125,6 +125,8 @@ def read(stream: BinaryIO, file: str, options: Options) -> Iterator[History | In
             history: History | InputError = builder.build()
         except InputError as error:
             history = error
+        except MemoryError:
+            history = NoMemory(file, builder.name)
         yield history
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from gradual import adapters
-from gradual.history import History, InputError, Options, reason
+from gradual.history import History, InputError, NoMemory, Options, reason
 
 HEAD = 1 << 16
 """Enough of a trace to recognise it by."""
@@ -115,7 +115,7 @@ def read(path: str | os.PathLike[str], format: str | None, options: Options) -> 
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         yield InputError(f"the file is damaged: {error}", file)
     except MemoryError:
-        yield InputError("there is not enough memory to read it", file)
+        yield NoMemory(file, rest=True)
     except OSError as error:
         yield InputError(reason(error), file)
 

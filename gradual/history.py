@@ -61,6 +61,16 @@ class InputError(Exception):
         return f"{place}: {self.message}" if place else self.message
 
 
+class NoMemory(InputError):
+    """A history that there is not enough memory to read."""
+
+    def __init__(self, file: str, history: str = "", *, rest: bool = False) -> None:
+        more = ", nor what follows" if rest else ""
+        super().__init__(f"there is not enough memory to read it{more}", file, 0, history)
+        self.rest = rest
+        """Nothing more comes of this file."""
+
+
 def reason(error: OSError) -> str:
     """Why the system refused, as part of a sentence."""
     return (error.strerror or str(error)).lower()

@@ -20,6 +20,7 @@ Item = History | InputError
 MANY = 64
 """Small histories from which it pays to decide them together, in compiled code."""
 AT_MOST = 1000
+FAULT = "a fault in gradual, please report it with this trace: "
 PATIENCE = 0.5
 """Seconds for which answers may be held back to decide more histories together."""
 
@@ -135,8 +136,7 @@ class Judge:
         except MemoryError:
             return Verdict(model, "unknown", message=pipeline.NO_MEMORY)
         except Exception as error:  # a fault of ours must not cost the user the other histories
-            fault = f"a fault in gradual, please report it with this trace: {type(error).__name__}: {error}"
-            return Verdict(model, "error", message=fault)
+            return Verdict(model, "error", message=f"{FAULT}{type(error).__name__}: {error}")
 
 
 def exit_status(verdicts: Container[str]) -> int:

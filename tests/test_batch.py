@@ -408,6 +408,54 @@ def test_another_try_is_not_forgotten_when_it_is_killed(tmp_path: Path) -> None:
         results.close()
 
 
+def test_links_to_folders_are_followed_once(tmp_path: Path) -> None:
+    write(tmp_path / "runs/one/t.csv")
+    (tmp_path / "regression").mkdir()
+    (tmp_path / "regression/latest").symlink_to("../runs")
+    (tmp_path / "runs/back").symlink_to("..")
+    (tmp_path / "runs/one/a.csv").symlink_to("t.csv")
+    found = find([str(tmp_path / "regression")], None)
+    assert [trace.path for trace in found.traces] == [str(tmp_path / "regression/latest/one/t.csv")]
+    assert [trace.path for trace in find([str(tmp_path)], None).traces] == [str(tmp_path / "runs/one/t.csv")]
+
+
+def test_what_may_never_end_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "f.csv")
+    done = batch(tmp_path / "*.csv", "/dev/zero", "--out", tmp_path / "r", "--model", "sc")
+    assert done.returncode == 2
+    assert all("a pipe or a device" in message for message in rows(tmp_path / "r")["message"])
+    assert len(rows(tmp_path / "r")) == 2
+
+
+def test_interrupted_as_it_starts(tmp_path: Path) -> None:
+    write(tmp_path / "t.csv", count=2000)
+    for after in (0.3, 0.5, 0.7):
+        process = subprocess.Popen([*GRADUAL, "batch", str(tmp_path / "t.csv"), "--out", str(tmp_path / "r")],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        time.sleep(after)
+        os.killpg(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert b"Traceback" not in errors
+
+
+def test_reading_that_runs_out_of_memory_is_told(tmp_path: Path) -> None:
+    """A large history costs its own row, wherever the file lets one read on, and never those of another worker."""
+    write(tmp_path / "small.jsonl", count=600, operations=20)
+    gradual.write([generate("sc", 8, 100_000, 64, 1, name="large")], tmp_path / "large.jsonl")
+    lines = (tmp_path / "small.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "t.jsonl").write_bytes(b"".join(lines[:300]) + (tmp_path / "large.jsonl").read_bytes()
+                                       + b"".join(lines[300:]))
+    done = batch(tmp_path / "t.jsonl", "--out", tmp_path / "r", "--memory", "40M", "-j", "2")
+    found = rows(tmp_path / "r")
+    assert len(found) == 601
+    assert set(found[found["number"] != 300]["verdict"]) == {"consistent"}
+    assert "memory" in found[found["number"] == 300]["message"].item()
+    assert b"Traceback" not in done.stderr
+    assert batch(tmp_path / "t.jsonl", "--out", tmp_path / "r").returncode == 0
+    assert set(rows(tmp_path / "r")["verdict"]) == {"consistent"} and len(rows(tmp_path / "r")) == 601
+
+
 def test_only_what_was_asked_for_counts(tmp_path: Path) -> None:
     write(tmp_path / "t.csv", "tso", operations=300, seed=1)
     assert batch(tmp_path / "t.csv", "--out", tmp_path / "r", "--model", "all").returncode == 1

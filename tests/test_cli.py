@@ -287,9 +287,12 @@ def test_answers_come_while_the_stream_goes_on() -> None:
 
 
 def test_a_reader_that_goes_away_is_no_drama(tmp_path: Path) -> None:
-    command = f"{sys.executable} -m gradual.cli generate --histories 400 --operations 500 | head -1"
+    program = f"{sys.executable} -m gradual.cli"
+    command = (f"{program} generate --histories 2000 --operations 50 --format jsonl | {program} check - | head -1; "
+               "echo ${PIPESTATUS[*]}")
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
     assert done.stderr == ""
+    assert done.stdout.splitlines()[-1] == "141 141 0"
 
 
 def test_a_witness_never_replaces_a_trace(trace: Path) -> None:

@@ -27,13 +27,13 @@ def _start(*command: object) -> subprocess.Popen[str]:
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[str]]]]:
-    """The address of a scheduler with two workers, without nannies: one that is killed stays dead."""
+    """The address of a scheduler with two workers, and all their processes; no nannies: who is killed stays dead."""
     scheduler = _start("distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
     assert scheduler.stderr is not None
     address = next(found[0] for line in scheduler.stderr if (found := re.findall(r"tcp://127\.0\.0\.1:\d+", line)))
     workers = [_start("distributed.cli.dask_worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard",
                       "--local-directory", tmp_path / f"worker{n}") for n in range(2)]
-    yield address, workers
+    yield address, [*workers, scheduler]
     for process in (*workers, scheduler):
         process.kill()
         process.communicate()
@@ -66,6 +66,23 @@ def test_a_worker_killed_in_the_middle(cluster: tuple[str, list[subprocess.Popen
     batch(tmp_path / "t", "--out", tmp_path / "here")
     assert len(rows(tmp_path / "there")) == 12_000
     pd.testing.assert_frame_equal(rows(tmp_path / "there"), rows(tmp_path / "here"))
+
+
+def test_a_cluster_that_goes_away(cluster: tuple[str, list[subprocess.Popen[str]]], tmp_path: Path) -> None:
+    """Its walltime is over, perhaps: nobody's fault, so nothing is written of what was not done."""
+    address, processes = cluster
+    write(tmp_path / "t/many.csv", count=6000)
+    command = [*GRADUAL, "batch", str(tmp_path / "t"), "--out", str(tmp_path / "there"), "--dask", address]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        begun(tmp_path / "there")
+        for one in processes:
+            one.kill()
+        _, errors = process.communicate(timeout=120)
+    assert process.returncode == 2
+    assert errors.decode().splitlines()[-1].endswith("the same command goes on from there")
+    assert b"the cluster is gone" in errors and b"Traceback" not in errors
+    assert batch(tmp_path / "t", "--out", tmp_path / "there").returncode == 0
+    assert list(rows(tmp_path / "there")["verdict"]) == ["consistent"] * 6000
 
 
 def test_no_scheduler_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,14 +15,16 @@ SMOOTH = 0.2
 
 
 class Board:
-    """Counts what has been done; `total` is in files."""
+    """Counts what has been done; `sizes` are those of the files to check, `skipped` were checked before."""
 
-    def __init__(self, total: int, skipped: int = 0) -> None:
-        self.total = total
+    def __init__(self, sizes: dict[str, int], skipped: int = 0) -> None:
+        self._sizes = sizes
         self._sources: set[str] = set()
         self.verdicts: Counter[str] = Counter()
         self.histories = 0
         self._skipped = skipped
+        self._bytes = sum(sizes.values())
+        self._bytes_done = 0
         self._started = self._shown = time.monotonic()
         self._tty = sys.stderr.isatty()
 
@@ -30,9 +32,15 @@ class Board:
     def files(self) -> int:
         return self._skipped + len(self._sources)
 
+    @property
+    def total(self) -> int:
+        return self._skipped + len(self._sizes)
+
     def seen(self, sources: Iterable[str]) -> None:
-        """Files that are done, or as good as that."""
-        self._sources.update(sources)
+        """Files that are done."""
+        for source in set(sources) - self._sources:
+            self._sources.add(source)
+            self._bytes_done += self._sizes[source]
 
     def show(self) -> None:
         now = time.monotonic()
@@ -54,8 +62,9 @@ class Board:
 
     def __str__(self) -> str:
         seconds = max(time.monotonic() - self._started, 1e-3)
-        new = self.files - self._skipped
-        left = f", {_clock(seconds / new * (self.total - self.files))} left" if new and self.files < self.total else ""
+        left = ""
+        if self._bytes_done and self.files < self.total:
+            left = f", {_clock(seconds / self._bytes_done * (self._bytes - self._bytes_done))} left"
         return (f"{self.files}/{self.total} files, {self.histories} histories, {self.histories / seconds:.0f}/s, "
                 f"{self.verdicts['violation']} violations, {self.verdicts['error']} errors{left}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import time
 from collections.abc import Iterator
@@ -26,10 +27,12 @@ class Cluster:
             raise BatchError("--dask: Dask is not installed here; `pip install distributed`") from None
         if not re.search(r":\d+$", address):
             raise BatchError(f"--dask {address}: write the scheduler's address with its port, as tcp://host:8786")
+        logging.disable(logging.ERROR)  # Dask logs tracebacks; what matters is said here, in a line
         try:
             self._client = Client(address, timeout=PATIENCE, set_as_default=False)
         except (OSError, ValueError) as error:
             raise BatchError(f"--dask {address}: no Dask scheduler answers there ({error})") from None
+        self._address = address
         self._settings = settings
         self._running: dict[Any, Task] = {}
 
@@ -45,6 +48,9 @@ class Cluster:
                 continue
             for future in completed.next_batch(block=False):
                 task = self._running.pop(future)
+                if future.status in ("cancelled", "lost") or self._client.status != "running":
+                    raise BatchError(f"--dask {self._address}: the cluster is gone; what was done is kept, and the "
+                                     "same command goes on from there")
                 if future.status == "finished":
                     for message in future.result():
                         if isinstance(message, More):

@@ -47,59 +47,76 @@ class Search:
 def find(paths: Iterable[str], format: str | None) -> Search:
     """The traces that `paths` stand for. With a `format`, every file in a folder counts as one."""
     search = Search([], [])
-    seen: set[object] = set()
+    seen: dict[object, int | None] = {}
+    """Where among the traces each file stands, None for what is none."""
+    folders: set[object] = set()
     for path in paths:
-        for file, error, named in _files(path):
-            identity, trace = _look(file, error)
+        for file, error, named in _files(path, folders):
+            identity, trace = _look(file, error, named)
             if identity in seen:
-                continue
-            seen.add(identity)
-            if trace.error or named or (trace.size is not None and (format is not None or _is_trace(file))):
+                at = seen[identity]
+                if at is not None and os.path.islink(search.traces[at].path) and not os.path.islink(file):
+                    search.traces[at] = trace  # of several names, one that is no link
+            elif trace.error or named or (trace.size is not None and (format is not None or _is_trace(file))):
+                seen[identity] = len(search.traces)
                 search.traces.append(trace)
             else:
+                seen[identity] = None
                 search.left_alone.append(printable(file))
     return search
 
 
-def _files(path: str) -> Iterator[tuple[str, str, bool]]:
+def _files(path: str, folders: set[object]) -> Iterator[tuple[str, str, bool]]:
     """Files, what is wrong with them, and whether somebody asked for this very file."""
     if os.path.isdir(path):
-        yield from _walk(path)
+        yield from _walk(path, folders)
     elif not os.path.lexists(path) and (matches := sorted(glob.glob(path, recursive=True))):
         for match in matches:
             if os.path.isdir(match):
-                yield from _walk(match)
+                yield from _walk(match, folders)
             else:
                 yield match, "", True
     else:
         yield path, "", True
 
 
-def _walk(folder: str) -> Iterator[tuple[str, str, bool]]:
+def _walk(folder: str, seen: set[object]) -> Iterator[tuple[str, str, bool]]:
+    """Each folder once: links to folders are followed in the end, and may lead back."""
     unreadable: list[OSError] = []
-    for here, folders, files in os.walk(folder, onerror=unreadable.append):
-        for error in unreadable:
-            yield str(error.filename), reason(error), False
-        unreadable.clear()
-        if MARKER in files:  # results, not traces
-            folders.clear()
-            continue
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
-            if not name.startswith(".") and not name.endswith(".part"):
-                yield os.path.join(here, name), "", False
+    starts = [folder]
+    for start in starts:
+        for here, folders, files in os.walk(start, onerror=unreadable.append):
+            for error in unreadable:
+                yield str(error.filename), reason(error), False
+            unreadable.clear()
+            identity = _identity(os.stat(here))
+            if identity in seen or MARKER in files:  # the latter are results, not traces
+                folders.clear()
+                continue
+            seen.add(identity)
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            starts += [path for name in folders if os.path.islink(path := os.path.join(here, name))]
+            for name in sorted(files):
+                if not name.startswith(".") and not name.endswith(".part"):
+                    yield os.path.join(here, name), "", False
     for error in unreadable:
         yield str(error.filename), reason(error), False
 
 
-def _look(file: str, error: str) -> tuple[object, Trace]:
+def _look(file: str, error: str, named: bool) -> tuple[object, Trace]:
     """The file, and what tells it from others, whatever path leads to it."""
     try:
         status = os.stat(file)
     except OSError as problem:
         return file, Trace(file, error=error or reason(problem))
-    size = status.st_size if stat.S_ISREG(status.st_mode) else None  # others may never end
-    return (status.st_dev, status.st_ino), Trace(file, size, status.st_mtime_ns // 1000, error)
+    size = status.st_size if stat.S_ISREG(status.st_mode) else None
+    if size is None and named:  # it may never end, and gives what it has only once
+        error = error or "this is no file but a pipe or a device; `gradual check` reads those"
+    return _identity(status), Trace(file, size, status.st_mtime_ns // 1000, error)
+
+
+def _identity(status: os.stat_result) -> object:
+    return status.st_dev, status.st_ino
 
 
 def _is_trace(file: str) -> bool:

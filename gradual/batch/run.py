@@ -56,7 +56,8 @@ class Batch:
         """Everything that is left to do. What was done is on the disk when this ends, however it ends."""
         tasks = self._tasks()
         open_shares = Counter(portion.trace.source for task in tasks for portion in task.portions)
-        board = Board(len(self.traces), len(self.traces) - len(open_shares))
+        board = Board({trace.source: trace.size or 0 for trace in self.traces if trace.source in open_shares},
+                      len(self.traces) - len(open_shares))
         if self.fail_fast and self._violated():
             tasks.clear()
         stamps = {trace.source: trace for trace in self.traces}
@@ -117,9 +118,10 @@ class Batch:
         self.results.add(event.rows)
         board.verdicts.update(row["verdict"] for row in event.rows)
         board.histories += sum(row["model"] == self.models[-1] for row in event.rows)
-        board.seen(row["source"] for row in event.rows if (traces[row["source"]].size or 0) < LARGE)
+        sources = list(dict.fromkeys(row["source"] for row in event.rows))
+        board.seen(sources[:-1])  # files come one after the other
         if self.violations_to is not None:
-            for source in {row["source"] for row in event.rows if row["verdict"] == "violation"}:
+            for source in dict.fromkeys(row["source"] for row in event.rows if row["verdict"] == "violation"):
                 self._copy(traces[source], self.violations_to)
 
     def _ended(self, portion: Portion, models: tuple[str, ...], open_shares: Counter[str], board: Board) -> None:

@@ -17,8 +17,8 @@ from gradual.adapters import stem
 from gradual.batch import Key
 from gradual.batch.find import Trace
 from gradual.batch.pages import page_name, write_page
-from gradual.history import BLOCK, EVERY, History, InputError, Options, Share
-from gradual.judge import Judge, Judgement
+from gradual.history import BLOCK, EVERY, History, InputError, NoMemory, Options, Share
+from gradual.judge import FAULT, Judge, Judgement
 from gradual.progress import Progress
 from gradual.verdict import Witness
 
@@ -114,6 +114,9 @@ class Work:
         since = time.monotonic()
         left = len(task.models)
         for found in judge.judgements(self._items(), Progress(), patience=0 if task.careful else PATIENCE):
+            if self._starved(found) and not task.careful:
+                self._hand_back(rows)
+                raise MemoryError  # what was held before may have been too much: a new worker has all of it
             portion, number = self._judged[0]
             if (number, found.verdict.model) not in portion.done:
                 rows.append(_row(found, portion.trace, number, settings))
@@ -126,6 +129,12 @@ class Work:
                 rows, since = [], time.monotonic()
         self._hand_back(rows)
 
+    def _starved(self, found: Judgement) -> bool:
+        """Did it fail, where memory is limited?"""
+        verdict = found.verdict
+        return (self._settings.memory is not None and isinstance(found.item, History)
+                and (verdict.verdict == "error" or verdict.message == pipeline.NO_MEMORY))
+
     def _hand_back(self, rows: list[Row]) -> None:
         if rows:
             self._say(rows)
@@ -137,6 +146,8 @@ class Work:
             trace = portion.trace
             self._announce(Place(trace.source, 0))
             for number, item in enumerate(self._read(portion)):
+                if isinstance(item, NoMemory) and (item.rest or not self._task.careful):
+                    raise MemoryError  # a new worker may have enough, or tell how far it came
                 if portion.first and number == BLOCK:
                     self._say(More(trace.source))
                 if portion.wants(number, self._task.models):
@@ -169,11 +180,18 @@ def _row(found: Judgement, trace: Trace, number: int, settings: Settings) -> Row
             if verdict.verdict == "violation" and settings.pages is not None:
                 write_page(Path(settings.pages), page_name(trace.source, number, verdict.model), verdict, item)
     else:
-        message = verdict.message
-        if message == pipeline.NO_MEMORY:
-            message = "needed more memory than --memory allows" if settings.memory else message
-        row = record.error_record(found.name, "", verdict.model, message)
+        row = record.error_record(found.name, "", verdict.model, _reason(found, settings))
     return row | about(trace, number)
+
+
+def _reason(found: Judgement, settings: Settings) -> str:
+    """Why there is no verdict. Where memory is short, libraries fail in all sorts of ways."""
+    message = found.verdict.message
+    if settings.memory is None or isinstance(found.item, InputError):
+        return message
+    if message == pipeline.NO_MEMORY:
+        return "needed more memory than --memory allows"
+    return f"probably needed more memory than --memory allows ({message.removeprefix(FAULT)})"
 
 
 def about(trace: Trace, number: int) -> Row:

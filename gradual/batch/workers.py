@@ -7,8 +7,9 @@ import os
 import resource
 import signal
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from itertools import count
 from multiprocessing.connection import Connection, wait
 from typing import Any, NamedTuple
 
@@ -98,7 +99,8 @@ class _Worker:
         spawn = multiprocessing.get_context("spawn")  # a fork would hold the pipes of the others open
         self.connection, theirs = spawn.Pipe()
         self.process = spawn.Process(target=_serve, args=(theirs, settings, os.getpid()), daemon=True)
-        self.process.start()
+        with _ctrl_c_ignored():
+            self.process.start()
         theirs.close()
         self.task: Task | None = None
         self._place: Place | None = None
@@ -157,13 +159,24 @@ class _Worker:
         what = f"the worker died ({cause})"
         if place.history is None:
             what += " while reading this file; nothing from here on was checked"
-        missing = [model for model in task.models if (place.number, model) not in dead.done]
-        rows = [error_row(dead.trace, place.number, place.history or stem(dead.trace.source), model, what)
+        number = next(number for number in count(place.number) if dead.share.has(number))  # others are others' rows
+        missing = [model for model in task.models if (number, model) not in dead.done]
+        rows = [error_row(dead.trace, number, place.history or stem(dead.trace.source), model, what)
                 for model in missing]
-        done = dead.done | {(place.number, model) for model in missing}
+        done = dead.done | {(number, model) for model in missing}
         portions[: at + 1] = [*(replace(portion, ended=True) for portion in portions[:at]),
                               replace(dead, done=done, ended=place.history is None)]
         return replace(task, portions=tuple(portions)), rows
+
+
+@contextmanager
+def _ctrl_c_ignored() -> Iterator[None]:
+    """A process that is started now ignores it from its first moment on: it is the parent's to handle."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _cause(status: int | None) -> str:
@@ -175,8 +188,8 @@ def _cause(status: int | None) -> str:
 
 def _serve(connection: Connection, settings: Settings, parent: int) -> None:
     """The worker's life: tasks in, rows out, None after the last of each."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     if settings.memory is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what libraries print when they run out of it
         _limit_memory(settings.memory)
 
     def say(message: Any) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import Annotated
 
 import typer
 
 from gradual.cli import batch, check, diff_models, explain, fuzz, run, shrink, traces  # noqa: F401
-from gradual.cli.app import app
+from gradual.cli.app import READER_GONE, app, silence
 
 COMMANDS = ("check", "run", "explain", "shrink", "diff_models", "batch", "report", "fuzz", "classify", "generate",
             "convert", "formats")
@@ -42,18 +41,13 @@ def main() -> None:
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
-        _silence()
-        sys.exit(141)  # as a shell has it for SIGPIPE: this says nothing about the traces
+        silence()
+        sys.exit(READER_GONE)
     except OSError as error:  # the output, as all input is read under guard: a full disk, a closed terminal
         from gradual.history import reason
 
-        _silence()
+        silence()
         sys.stderr.write(f"gradual: {reason(error)}\n")
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
-
-
-def _silence() -> None:
-    """Nobody takes the output any more: let the interpreter flush it into nothing."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

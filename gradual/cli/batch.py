@@ -97,6 +97,9 @@ def batch(
             _run(crew, traces, models, results, workers, fail_fast, only_violations)
         status = _finish(results, [trace.source for trace in traces], models, junit,
                          _reading(format, addresses, initial))
+    except KeyboardInterrupt:
+        typer.echo("gradual: interrupted; what was done is kept, and the same command goes on from there", err=True)
+        raise
     except BatchError as error:
         raise usage_error(str(error)) from None
     except BrokenPipeError:
@@ -133,16 +136,12 @@ def _results(out: Path, made_with: dict[str, Any], limits: dict[str, Any]) -> Re
 
 def _run(crew: Crew, traces: list[Trace], models: tuple[str, ...], results: Results, workers: int,
          fail_fast: bool, only_violations: Path | None) -> None:
+    import pandas  # noqa: F401  (the table wants it in the end; now the workers are getting ready anyway)
+
     from gradual.batch.run import Batch
 
     work = Batch(traces, models, results, workers, fail_fast, only_violations)
-    try:
-        import pandas  # noqa: F401  (the table wants it in the end; now the workers are getting ready anyway)
-
-        work.run(crew)
-    except KeyboardInterrupt:
-        typer.echo("gradual: interrupted; what was done is kept, and the same command goes on from there", err=True)
-        raise
+    work.run(crew)
     if work.stopped:
         typer.echo("gradual: stopped at a violation; the same command without --fail-fast checks the rest", err=True)
     for line in work.not_copied:

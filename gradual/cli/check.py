@@ -41,7 +41,8 @@ EXAMPLES_CHECK = """Examples:
 
   simulator | gradual check - --model tso --json
 
-Exit status: 0 all consistent, 1 some violation, 2 usage or input error, 3 unknown and nothing worse."""
+Exit status: 0 all consistent, 1 some violation, 2 usage or input error, 3 unknown and nothing worse; 130 after Ctrl-C,
+141 when nobody reads the output any more."""
 
 
 @app.command(epilog=EXAMPLES_CHECK)

@@ -34,7 +34,7 @@ rtl: $(VENV)/installed
 	$(BIN)/python experiments/rtl/run.py --faults
 
 experiments: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench,rtl]"
 	$(BIN)/python -m experiments.paper $(ARGS)
 
 host: $(VENV)/installed

@@ -13,8 +13,8 @@ from gradual.saturation import Saturation
 def unordered_percent(history: History, model: str, timeout: float | None = None) -> dict[str, float]:
     """Per partial store order below the model, the pairs of writes to one location that it leaves open, in percent.
 
-    CCv and CCM under SC, wCCM under TSO, and saturation. Nothing for what the time limit cuts off, or
-    for a history that no model allows.
+    CCv and CCM under SC, wCCM under TSO, and saturation. Nothing for what the time limit cuts off, for saturation
+    that ends in a contradiction halfway, or for a history that no model allows.
     """
     chosen = model_named(model)
     pairs = write_pairs(history)
@@ -27,6 +27,6 @@ def unordered_percent(history: History, model: str, timeout: float | None = None
     except TimeoutError:
         pass
     saturation = Saturation(history, chosen)
-    saturation.run()
-    found["saturation"] = min(saturation.ordered_pairs(), pairs)
+    if saturation.run() is None:
+        found["saturation"] = min(saturation.ordered_pairs(), pairs)
     return {name: 100.0 * (pairs - ordered) / pairs for name, ordered in found.items()}

@@ -19,8 +19,9 @@ from experiments.paper import figures, percentages, sources, study
 from experiments.paper.measure import KEY, Options, Task, machine_notes, measure
 from experiments.paper.shapes import wrong_shapes
 from experiments.paper.store import Store
+from gradual.history import reason
 
-RESULTS = Path(__file__).resolve().parents[1] / "results"
+BUILD = sources.PROJECT / "build"
 
 
 class Part(NamedTuple):
@@ -47,13 +48,16 @@ def main(names: list[str] | None = None) -> None:
     arguments = _arguments()
     options = Options(arguments.quick, arguments.histories or (1 if arguments.quick else 5), tuple(arguments.source),
                       arguments.timeout)
-    folder = arguments.out or RESULTS / ("paper-quick" if options.quick else "paper")
+    folder = arguments.out or BUILD / ("paper-quick" if options.quick else "paper")
     tables = folder / "tables.md"
     measurements = folder / "measurements.parquet"
     if names is None and options.quick and tables.exists():  # a finished one says nothing of the checker of today
         tables.unlink()
         measurements.unlink(missing_ok=True)
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SystemExit(f"--out {folder}: {reason(error)}") from None
     parts = {name: PARTS[name] for name in names or PARTS}
     wanted = {name: part.wanted(options) for name, part in parts.items()}
     try:
@@ -62,6 +66,8 @@ def main(names: list[str] | None = None) -> None:
     except KeyboardInterrupt:
         print("\ninterrupted; the same command goes on from here", file=sys.stderr)
         raise SystemExit(130) from None
+    if not any(store.get(task.key) for some in wanted.values() for task in some):
+        raise SystemExit("nothing was measured")
     texts = [f"## {part.title}\n\n{part.report(store, options, folder)}" for part in parts.values()]
     if names is None:
         tables.write_text("\n".join([_head(options), *texts]), encoding="utf-8")
@@ -72,11 +78,25 @@ def main(names: list[str] | None = None) -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="few and short histories: under two minutes")
-    parser.add_argument("--histories", type=int, help="per point of a figure (the paper: 200; 5, or 1 with --quick)")
-    parser.add_argument("--source", nargs="+", choices=sources.NAMES, default=["machine", "gem5"])
-    parser.add_argument("--timeout", type=float, default=60.0, help="seconds for one check")
-    parser.add_argument("--out", type=Path, help="folder (default: experiments/results/paper, or paper-quick)")
+    parser.add_argument("--histories", type=_positive(int), help="per point of a figure (the paper: 200; 5, or 1 with "
+                        "--quick)")
+    parser.add_argument("--source", nargs="+", choices=sources.NAMES, default=["machine", "gem5"],
+                        help="where the histories of figures and percentages come from (machine and gem5; the logs of "
+                        "the latter are looked for in GRADUAL_GEM5_LOGS); the study of faults has the RTL in any case")
+    parser.add_argument("--timeout", type=_positive(float), default=60.0, help="seconds for one check")
+    parser.add_argument("--out", type=Path, help="folder (build/paper, or build/paper-quick)")
     return parser.parse_args()
+
+
+def _positive(kind: Callable[[str], float]) -> Callable[[str], float]:
+    def read(text: str) -> float:
+        number = kind(text)
+        if not number > 0:
+            raise ValueError
+        return number
+
+    read.__name__ = f"positive {getattr(kind, '__name__', '')}"  # as argparse calls it when it complains
+    return read
 
 
 def _head(options: Options) -> str:

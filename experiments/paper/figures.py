@@ -115,7 +115,7 @@ def report(name: str, store: Store, options: Options, folder: Path) -> str:
         return "Nothing was measured.\n"
     prepared = [(panel, _violations(rows) if name == "5" else rows) for panel, rows in shown]
     _draw(name, prepared, folder)
-    return "\n".join(f"{panel.title}; medians, in seconds.\n\n{_table(rows, measured)}{_settled(rows)}"
+    return "\n".join(f"{panel.title}; medians in seconds (and the range).\n\n{_table(rows, measured)}{_settled(rows)}"
                      for (panel, rows), (_, measured) in zip(prepared, shown, strict=True))
 
 
@@ -140,19 +140,24 @@ def _table(rows: pd.DataFrame, measured: pd.DataFrame) -> str:
 
 
 def _settled(rows: pd.DataFrame) -> str:
-    """The two ladders differ only where something is left to complete: say how often that was."""
-    counts = rows[rows["method"] == LADDER]["decided_by"].value_counts()
-    if counts.empty:
-        return ""
-    return f"\nWhat settled it, {LADDER}: " + ", ".join(f"{name} {n}" for name, n in counts.items()) + ".\n"
+    """What came to the verdict in the end. The two ladders differ only where something is left to complete."""
+    lines = []
+    for method in (LADDER, "saturation"):
+        counts = rows[rows["method"] == method]["decided_by"].value_counts()
+        if len(counts):
+            told = ", ".join(f"{name} {n}" for name, n in counts.items())
+            lines.append(f"\nWhat settled it, {method}: {told}.\n")
+    return "".join(lines)
 
 
 def _cell(rows: pd.DataFrame) -> str:
     if rows.empty:
         return ""
-    undecided = int((rows["verdict"] == "unknown").sum())
-    text = f"{'> ' if undecided * 2 >= len(rows) else ''}{rows['seconds'].median():.3g}"
-    return f"{text} ({undecided} undecided)" if undecided else text
+    seconds, undecided = rows["seconds"], int((rows["verdict"] == "unknown").sum())
+    text = f"{'> ' if undecided * 2 >= len(rows) else ''}{seconds.median():.3g}"
+    if undecided:
+        return f"{text} ({undecided} undecided)"
+    return f"{text} ({seconds.min():.2g}–{seconds.max():.2g})" if len(rows) > 1 else text
 
 
 def _draw(name: str, shown: list[tuple[Panel, pd.DataFrame]], folder: Path) -> None:

@@ -75,20 +75,23 @@ def tasks(client: Client, count: int, model: str, methods: Iterable[str]) -> lis
     try:
         numbers = range(available(client, count))
     except Missing as missing:
-        _leave_out(str(missing))
+        leave_out(str(missing))
         return []
     return [Task(client, number, model, method) for number in numbers for method in methods]
 
 
 @cache
-def _leave_out(why: str) -> None:
+def leave_out(why: str) -> None:
     print(f"left out: {why}", file=sys.stderr)
 
 
 def measure(wanted: Iterable[Task], store: Store, timeout: float) -> None:
     """Everything that is not there yet. An algorithm that ran out of time is not tried on longer histories."""
     limits = _Limits(store, timeout)
-    absent = [task for task in dict.fromkeys(wanted) if limits.absent(task)]
+    every = dict.fromkeys(wanted)
+    absent = [task for task in every if limits.absent(task)]
+    if len(absent) < len(every):
+        print(f"{len(every) - len(absent)} of {len(every)} measurements are there already", file=sys.stderr)
     progress = Progress([task.weight for task in absent])
     for client, group in groupby(absent, key=lambda task: task.client):
         of: dict[int, list[Task]] = {}

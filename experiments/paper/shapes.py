@@ -39,9 +39,9 @@ def _wrong_times(name: str, rows: pd.DataFrame) -> Iterator[str]:
     for algorithm in ALGORITHMS:
         if algorithm not in medians:
             yield f"Fig. {name}: {algorithm} was not measured at {AT} operations; allow more time"
-    if medians.idxmax() != SLOWEST:
+    if SLOWEST in medians and medians.idxmax() != SLOWEST:
         yield f"Fig. {name}: {medians.idxmax()} is slower than {SLOWEST} at {AT} operations"
-    if medians.idxmin() != FASTEST:
+    if FASTEST in medians and medians.idxmin() != FASTEST:
         yield f"Fig. {name}: {medians.idxmin()} is faster than {FASTEST} at {AT} operations"
 
 

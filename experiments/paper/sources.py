@@ -20,9 +20,17 @@ BROKEN = {"machine": "broken-drop", "gem5": "MIbug", "rtl": "missing-invalidatio
 """What comes nearest to the published fault, a cache that keeps a line another one takes over."""
 MIXES = {"plain": (0.0, 0.0), "full": (0.08, 0.07)}
 """Shares of rmws and fences."""
-LOGS = Path(os.environ.get("GRADUAL_GEM5_LOGS", Path(__file__).resolve().parents[3] / "shared/traces/gem5"))
-"""Real logs with their manifest; elsewhere, say where in GRADUAL_GEM5_LOGS."""
-RTL = Path(__file__).resolve().parents[1] / "rtl"
+PROJECT = Path(__file__).resolve().parents[2]
+RTL = PROJECT / "experiments/rtl"
+
+
+def _logs_folder() -> Path:
+    """Real logs with their manifest: where GRADUAL_GEM5_LOGS says, beside the project, or the few that come with it."""
+    beside = PROJECT.parent / "shared/traces/gem5"
+    return Path(os.environ.get("GRADUAL_GEM5_LOGS") or (beside if beside.exists() else PROJECT / "traces/gem5"))
+
+
+LOGS = _logs_folder()
 
 
 class Missing(Exception):

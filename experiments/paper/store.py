@@ -21,7 +21,7 @@ class Store:
 
     def __init__(self, file: Path, key: tuple[str, ...]) -> None:
         self._file = file
-        known = pd.read_parquet(file).to_dict("records") if file.exists() else []
+        known = _read(file) if file.exists() else []
         self._rows: dict[Key, Row] = {tuple(row[name] for name in key): row for row in known}
         self._written = time.monotonic()
 
@@ -51,3 +51,11 @@ class Store:
     def frame(self, keys: Iterable[Key]) -> pd.DataFrame:
         """The rows of these keys, as far as there are any."""
         return pd.DataFrame([self._rows[key] for key in dict.fromkeys(keys) if key in self._rows])
+
+
+def _read(file: Path) -> list[Row]:
+    try:
+        rows: list[Row] = pd.read_parquet(file).to_dict("records")
+    except (OSError, ValueError) as error:
+        raise SystemExit(f"{file} cannot be read ({error}); delete it, or choose another --out") from None
+    return rows

@@ -55,8 +55,8 @@ def parse(text: str, line: int, file: str, **hooks: Any) -> object:
         message = f"this is not JSON gradual can read: {error}"
     except RecursionError:
         message = "this JSON is nested too deeply for a trace"
-    except MemoryError:
-        raise NoMemory(file) from None
+    except MemoryError:  # of how many histories, nobody knows
+        raise NoMemory(file, rest=HISTORIES in text or not text.startswith("{")) from None
     raise (LostHistory if OPERATIONS in text else InputError)(message, file, line)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
-from gradual.history import History, InputError, Options
+from gradual.history import History, InputError, NoMemory, Options
 
 from ._objects import Item, as_text, begins_lines, histories, parse, unpacked
 from ._text import encode
@@ -38,6 +38,8 @@ def _items(stream: BinaryIO, file: str) -> Iterator[Item]:
             value = parse(line.strip(), number, file)
         except InputError as error:
             yield error
+            if isinstance(error, NoMemory) and error.rest:
+                return  # what follows cannot be numbered
         else:
             yield from unpacked(value, number, file)
 

@@ -149,9 +149,9 @@ def write(histories: Iterable[History], path: str | os.PathLike[str], format: st
 @contextmanager
 def appearing(file: str) -> Iterator[BinaryIO]:
     """A file to write that appears under its name only once it is whole. Devices and pipes are written as they are."""
-    file = os.path.realpath(file)  # a link stays one
-    if (os.path.exists(file) and not os.path.isfile(file)) or file.startswith(("/dev/", "/proc/")):
-        with open(file, "wb") as stream:
+    given, file = file, os.path.realpath(file)  # a link stays one
+    if (os.path.exists(given) and not os.path.isfile(given)) or file.startswith(("/dev/", "/proc/")):
+        with open(given, "wb") as stream:
             yield stream
         return
     unfinished = f"{file}.part"

@@ -6,6 +6,7 @@ acyclicity that a program demands with `#edge`.
 
 from __future__ import annotations
 
+import os
 import pickle
 import subprocess
 import sys
@@ -86,7 +87,7 @@ def _run(program: str, given: Facts) -> Relations:
 def _run_apart(program: str, given: Facts, deadline: Deadline) -> Relations:
     """The same in a process that can be stopped, by the deadline or by Ctrl-C: grounding cannot be interrupted."""
     try:
-        done = subprocess.run([sys.executable, "-m", __name__], input=pickle.dumps((program, given)),
+        done = subprocess.run([sys.executable, "-m", __name__, str(os.getpid())], input=pickle.dumps((program, given)),
                               capture_output=True, timeout=deadline.seconds_left, check=True)
     except subprocess.TimeoutExpired:
         raise TimeoutError from None
@@ -97,5 +98,7 @@ def _run_apart(program: str, given: Facts, deadline: Deadline) -> Relations:
 
 if __name__ == "__main__":
     from gradual import rules  # so that the answer is pickled under its importable name
+    from gradual.parent import die_with
 
+    die_with(int(sys.argv[1]))
     sys.stdout.buffer.write(pickle.dumps(rules._run(*pickle.load(sys.stdin.buffer))))

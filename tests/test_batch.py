@@ -391,21 +391,79 @@ def test_more_time_is_another_try(tmp_path: Path) -> None:
 
 def test_another_try_is_not_forgotten_when_it_is_killed(tmp_path: Path) -> None:
     """The word that a file was ended may stand in another part than its rows."""
+    from gradual.batch import Limits
     from gradual.batch.results import Results
 
     out, key = tmp_path / "r", ("t.csv", "SC", (1, 1))
-    results = Results(out, {}, {"timeout": 1})
-    results.add([{"source": "t.csv", "number": n, "model": "SC", "verdict": verdict}
+    results = Results(out, {}, Limits(1))
+    results.add([{"source": "t.csv", "number": n, "model": "SC", "verdict": verdict, "file_size": 1, "modified": 1}
                  for n, verdict in enumerate(("unknown", "consistent"))])
     results.flush()
     results.complete(*key)
     results.flush()
     results.close()
-    for _ in range(2):  # with another limit; then as after a kill
-        results = Results(out, {}, {"timeout": 2})
+    for changed in (1, 0):  # with another limit; then as after a kill
+        results = Results(out, {}, Limits(2))
         assert not results.is_complete(*key)
+        assert results.begun({"t.csv": (1, 1)}, ["SC"]) == {"t.csv": {(1, "SC")}}
+        assert results.tried_again == changed
         assert list(pd.read_parquet(out)["verdict"]) == ["consistent"]
         results.close()
+
+
+def test_what_was_not_asked_for_keeps_its_rows(tmp_path: Path) -> None:
+    write(tmp_path / "good.csv")
+    (tmp_path / "bad.csv").write_text("thread,op,address,value\n0,W,x,one\n")
+    assert batch(tmp_path / "bad.csv", "--out", tmp_path / "r", "--model", "all").returncode == 2
+    before = rows(tmp_path / "r")
+    assert batch(tmp_path / "good.csv", "--out", tmp_path / "r", "--timeout", "5").returncode == 0
+    pd.testing.assert_frame_equal(rows(tmp_path / "r").query("verdict == 'error'"), before, check_dtype=False)
+    assert batch(tmp_path / "bad.csv", "--out", tmp_path / "r", "--timeout", "5").returncode == 2
+    again = rows(tmp_path / "r").query("verdict == 'error'")
+    assert sorted(zip(again["model"], again["timeout"].isna(), strict=True)) == [
+        ("PSO", True), ("SC", False), ("TSO", True)]
+
+
+def test_a_file_that_changes_and_changes_back(tmp_path: Path) -> None:
+    """The word that it was ended goes with its rows."""
+    file, old = write(tmp_path / "t.csv", count=3), tmp_path / "old.csv"
+    shutil.copy2(file, old)
+    batch(file, "--out", tmp_path / "r", "--model", "all")
+    before = rows(tmp_path / "r")
+    write(file, count=2, seed=9)
+    batch(file, "--out", tmp_path / "r", "--model", "sc")
+    shutil.copy2(old, file)
+    batch(file, "--out", tmp_path / "r", "--model", "all")
+    pd.testing.assert_frame_equal(rows(tmp_path / "r"), before)
+
+
+def test_a_damaged_part_with_rows_of_files_that_ended_elsewhere(tmp_path: Path) -> None:
+    file = write(tmp_path / "t.csv", count=3)
+    batch(file, "--out", tmp_path / "r")
+    before = rows(tmp_path / "r")
+    part, = (tmp_path / "r").glob("part-*")
+    shutil.copy2(part, tmp_path / "r/part-00000009.parquet")  # it says that the file was ended, too
+    data = bytearray(part.read_bytes())
+    data[4:-4000] = bytes(len(data) - 4004)  # the pages; the footer is whole
+    part.write_bytes(data)
+    import pyarrow.parquet as pq
+
+    kept = pq.read_table(tmp_path / "r/part-00000009.parquet")
+    pq.write_table(kept.slice(0, 1), tmp_path / "r/part-00000009.parquet")
+    done = batch(file, "--out", tmp_path / "r")
+    assert b"is damaged and was set aside" in done.stderr
+    pd.testing.assert_frame_equal(rows(tmp_path / "r"), before)
+
+
+def test_violations_of_an_earlier_run_are_copied_too(tmp_path: Path) -> None:
+    (tmp_path / "t").mkdir()
+    (tmp_path / "t/bad.csv").write_text("thread,op,address,value\n0,W,x,1\n0,R,y,0\n1,W,y,1\n1,R,x,0\n")
+    assert batch(tmp_path / "t", "--out", tmp_path / "r").returncode == 1
+    batch(tmp_path / "t", "--out", tmp_path / "r", "--only-violations", tmp_path / "late")
+    assert [file.name for file in (tmp_path / "late").rglob("*.csv")] == ["bad.csv"]
+    for _ in range(2):  # what was copied is not looked at
+        batch(".", "--out", tmp_path / "r2", "--only-violations", "copies", cwd=tmp_path / "t")
+    assert [file.name for file in (tmp_path / "t/copies").rglob("*.csv")] == ["bad.csv"]
 
 
 def test_links_to_folders_are_followed_once(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from gradual import adapters
 from gradual.batch import MARKER
@@ -44,23 +45,23 @@ class Search:
     """Files in folders that are no traces, as far as one can see."""
 
 
-def find(paths: Iterable[str], format: str | None) -> Search:
-    """The traces that `paths` stand for. With a `format`, every file in a folder counts as one."""
+def find(paths: Iterable[str], format: str | None, without: Path | None = None) -> Search:
+    """The traces that `paths` stand for, but for a folder. With a `format`, every file in a folder counts as one."""
     search = Search([], [])
     seen: dict[object, int | None] = {}
     """Where among the traces each file stands, None for what is none."""
-    folders: set[object] = set()
+    folders: set[object] = set() if without is None else {_identity(os.stat(without))}
     for path in paths:
         for file, error, named in _files(path, folders):
             identity, trace = _look(file, error, named)
-            if identity in seen:
-                at = seen[identity]
-                if at is not None and os.path.islink(search.traces[at].path) and not os.path.islink(file):
+            at = seen.get(identity)
+            if at is not None:
+                if os.path.islink(search.traces[at].path) and not os.path.islink(file):
                     search.traces[at] = trace  # of several names, one that is no link
             elif trace.error or named or (trace.size is not None and (format is not None or _is_trace(file))):
                 seen[identity] = len(search.traces)
                 search.traces.append(trace)
-            else:
+            elif identity not in seen:  # by this name; another one may tell more
                 seen[identity] = None
                 search.left_alone.append(printable(file))
     return search

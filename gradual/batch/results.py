@@ -19,12 +19,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from gradual.batch import MARKER, REPLACES, BatchError, Key
+from gradual.batch import MARKER, REPLACES, BatchError, Key, Limits
 from gradual.batch.work import Row
 from gradual.files import appearing
 from gradual.models import MODELS
 
-_LIMITS = "_limits.json"
 _COMPLETE = b"gradual.complete"
 
 SCHEMA = pa.schema([
@@ -34,7 +33,8 @@ SCHEMA = pa.schema([
     ("unordered_percent", pa.float64()), ("ordered_by", pa.string()), ("seconds", pa.float64()),
     ("message", pa.string()), ("explanation", pa.string()), ("cycle", pa.string()), ("steps", pa.string()),
     ("pairs_tried", pa.string()), ("witness", pa.list_(pa.int32())), ("file_size", pa.int64()),
-    ("modified", pa.timestamp("us", tz="UTC")), ("version", pa.string())])
+    ("modified", pa.timestamp("us", tz="UTC")), ("timeout", pa.float64()), ("memory", pa.int64()),
+    ("version", pa.string())])
 
 Stamp = tuple[int | None, int | None]
 """Size and time of a file: when they change, so may its verdicts."""
@@ -43,8 +43,9 @@ Stamp = tuple[int | None, int | None]
 class Results:
     """The dataset in `folder`, open for one writer."""
 
-    def __init__(self, folder: Path, options: dict[str, Any], limits: dict[str, Any] | None = None) -> None:
+    def __init__(self, folder: Path, options: dict[str, Any], limits: Limits = Limits()) -> None:  # noqa: B008 — a tuple
         self.folder = folder
+        self._limits = limits
         self.notes: list[str] = []
         """What the user should know of what was found there."""
         self._rows: list[pa.RecordBatch] = []
@@ -56,7 +57,11 @@ class Results:
         self._complete: dict[tuple[str, str], Stamp] = {}
         for part in self._parts():
             self._complete.update(_completed(_metadata(part)))
-        self._with_limits(limits or {})
+        self._again = {part: _unsettled(part, limits) for part in self._parts()}
+        """Of each part, the rows that are worth another try under these limits."""
+        self._open_again = {key for found in self._again.values() for key in found.values()}
+        self.tried_again = 0
+        """How many of them `begun` took."""
 
     def _open(self, options: dict[str, Any]) -> int:
         try:
@@ -85,36 +90,19 @@ class Results:
         return lock
 
     def _set_damaged_aside(self) -> None:
-        """What such a part held is checked again."""
+        """What such a part held is checked again: nobody knows what it was, so no file counts as ended."""
+        damaged = [part for part in self._parts() if not _whole(part)]
+        for part in set(self._parts()) - set(damaged) if damaged else ():
+            self._without(part, (), {source for (source, _), _ in _completed(_metadata(part))})
+        for part in damaged:
+            part.rename(part.with_name(f"_damaged-{part.name}"))
+            self.notes.append(f"{part} is damaged and was set aside; what it held is checked again")
+
+    def _reopen(self, sources: set[str]) -> None:
+        """Take back the word that these files were ended, which may stand in any part: always before their rows."""
+        self._complete = {key: stamp for key, stamp in self._complete.items() if key[0] not in sources}
         for part in self._parts():
-            if not _whole(part):
-                part.rename(part.with_name(f"_damaged-{part.name}"))
-                self.notes.append(f"{part} is damaged and was set aside; what it held is checked again")
-
-    def _with_limits(self, limits: dict[str, Any]) -> None:
-        """Under other limits, what stayed unknown or failed is worth another try."""
-        file = self.folder / _LIMITS
-        before = json.loads(file.read_bytes()) if file.exists() else limits
-        if before != limits and (again := self._reopen()):
-            self.notes.append(f"the limits have changed: {again} rows, unknown or errors, are checked again")
-        with appearing(str(file)) as stream:
-            stream.write(json.dumps(limits).encode())
-
-    def _reopen(self) -> int:
-        """Forget the rows that are worth another try; how many there were.
-
-        First the word that their files were ended, which may stand in any part: killed in between, the rows are
-        still there, and so are the old limits.
-        """
-        unsettled = {part: _unsettled(part) for part in self._parts()}
-        sources = {source for found in unsettled.values() for source in found.values()}
-        if sources:
-            self._complete = {key: stamp for key, stamp in self._complete.items() if key[0] not in sources}
-            for part in unsettled:
-                self._without(part, (), sources)
-            for part, found in unsettled.items():
-                self._without(part, found)
-        return sum(map(len, unsettled.values()))
+            self._without(part, (), sources)
 
     def close(self) -> None:
         os.close(self._lock)
@@ -125,25 +113,26 @@ class Results:
         return parts(self.folder)
 
     def is_complete(self, source: str, model: str, stamp: Stamp) -> bool:
-        return self._complete.get((source, model)) == stamp
+        return self._complete.get((source, model)) == stamp and (source, model) not in self._open_again
 
-    def begun(self, stamps: dict[str, Stamp]) -> dict[str, set[Key]]:
-        """Of files that were begun and not ended, what is there already. Rows of files that have changed go."""
+    def begun(self, stamps: dict[str, Stamp], models: Container[str]) -> dict[str, set[Key]]:
+        """Of files that are not ended, what is there already. Rows that are out of date, or tried again, go."""
         done: dict[str, set[Key]] = defaultdict(set)
-        wanted = pa.array(stamps, pa.string())
+        old: dict[Path, list[int]] = {}
+        reopened: set[str] = set()
         for part in self._parts():
-            table = pq.read_table(part, columns=["source", "number", "model", "file_size", "modified"])
-            at = pc.indices_nonzero(pc.is_in(table["source"], wanted))
-            table = table.take(at)
-            times = table["modified"].cast(pa.int64()).to_pylist()
-            old = []
-            rows = table.drop_columns(["modified"]).to_pylist()
-            for place, row, time in zip(at.to_pylist(), rows, times, strict=True):
-                if (row["file_size"], time) == stamps[row["source"]]:
-                    done[row["source"]].add((row["number"], row["model"]))
+            old[part] = []
+            for place, source, key, stamp in _keys(part, stamps):
+                again = key[1] in models and place in self._again.get(part, ())
+                if stamp == stamps[source] and not again:
+                    done[source].add(key)
                 else:
-                    old.append(place)
-            self._without(part, old)
+                    old[part].append(place)
+                    reopened.add(source)
+                    self.tried_again += again
+        self._reopen(reopened)
+        for part, rows in old.items():
+            self._without(part, rows)
         return done
 
     def _without(self, part: Path, rows: Iterable[int], reopened: Container[str] = ()) -> None:
@@ -159,7 +148,7 @@ class Results:
     # --- adding
 
     def add(self, rows: list[Row]) -> None:
-        self._rows.append(_batch(rows))
+        self._rows.append(_batch([row | self._limits._asdict() for row in rows]))
 
     def complete(self, source: str, model: str, stamp: Stamp) -> None:
         self._completed.append((source, model, stamp))
@@ -209,17 +198,31 @@ def parts(folder: Path) -> list[Path]:
 
 def _whole(part: Path) -> bool:
     try:
-        pq.read_metadata(part)
+        for _ in pq.ParquetFile(part).iter_batches():
+            pass
     except (pa.ArrowException, OSError):
         return False
     return True
 
 
-def _unsettled(part: Path) -> dict[int, str]:
-    """The rows that stayed unknown or failed, and their files."""
-    table = pq.read_table(part, columns=["source", "verdict"])
-    rows = pc.indices_nonzero(pc.is_in(table["verdict"], pa.array(["unknown", "error"])))
-    return dict(zip(rows.to_pylist(), table["source"].take(rows).to_pylist(), strict=True))
+def _unsettled(part: Path, limits: Limits) -> dict[int, tuple[str, str]]:
+    """The rows that stayed unknown or failed under other limits, and their files and models."""
+    table = pq.read_table(part, columns=["source", "model", "verdict", *limits._fields])
+    places = pc.indices_nonzero(pc.is_in(table["verdict"], pa.array(["unknown", "error"])))
+    rows = zip(places.to_pylist(), table.take(places).to_pylist(), strict=True)
+    return {place: (row["source"], row["model"]) for place, row in rows
+            if Limits(row["timeout"], row["memory"]) != limits}
+
+
+def _keys(part: Path, sources: Iterable[str]) -> Iterator[tuple[int, str, Key, Stamp]]:
+    """Of the rows of these files: their places, and what they are of."""
+    table = pq.read_table(part, columns=["source", "number", "model", "file_size", "modified"])
+    at = pc.indices_nonzero(pc.is_in(table["source"], pa.array(sources, pa.string())))
+    table = table.take(at)
+    times = table["modified"].cast(pa.int64()).to_pylist()
+    rows = table.drop_columns(["modified"]).to_pylist()
+    for place, row, time in zip(at.to_pylist(), rows, times, strict=True):
+        yield place, row["source"], (row["number"], row["model"]), (row["file_size"], time)
 
 
 def _write(part: Path, tables: Iterable[pa.Table], metadata: dict[bytes, bytes]) -> None:

@@ -55,12 +55,16 @@ class Batch:
     def run(self, crew: Crew) -> Board:
         """Everything that is left to do. What was done is on the disk when this ends, however it ends."""
         tasks = self._tasks()
+        stamps = {trace.source: trace for trace in self.traces}
         open_shares = Counter(portion.trace.source for task in tasks for portion in task.portions)
         board = Board({trace.source: trace.size or 0 for trace in self.traces if trace.source in open_shares},
                       len(self.traces) - len(open_shares))
-        if self.fail_fast and self._violated():
+        known = self._violating() if self.fail_fast or self.violations_to is not None else []
+        if self.violations_to is not None:
+            for source in known:
+                self._copy(stamps[source], self.violations_to)
+        if self.fail_fast and known:
             tasks.clear()
-        stamps = {trace.source: trace for trace in self.traces}
         started = flushed = time.monotonic()
         try:
             for event in crew.events(tasks):
@@ -85,10 +89,11 @@ class Batch:
         self.results.compact()
         return board
 
-    def _violated(self) -> bool:
-        """By what an earlier run found."""
+    def _violating(self) -> list[str]:
+        """The files of which an earlier run knows."""
         rows = read(self.results.folder, ["verdict"], [trace.source for trace in self.traces], self.models)
-        return "violation" in rows["verdict"].unique().to_pylist()
+        return [row["source"] for row in rows.select(["source", "verdict"]).group_by(["source", "verdict"])
+                .aggregate([]).to_pylist() if row["verdict"] == "violation"]
 
     def _tasks(self) -> list[Task]:
         """What is left, large files first: a long one must not come last."""
@@ -98,7 +103,8 @@ class Batch:
                            if not self.results.is_complete(trace.source, model, stamp(trace)))
             if models:
                 left.setdefault(models, []).append(trace)
-        done = self.results.begun({trace.source: stamp(trace) for traces in left.values() for trace in traces})
+        done = self.results.begun({trace.source: stamp(trace) for traces in left.values() for trace in traces},
+                                  self.models)
         return [Task(tuple(self._portion(trace, done, len(group)) for trace in group), models)
                 for models, traces in left.items() for group in self._grouped(traces)]
 
@@ -117,7 +123,7 @@ class Batch:
     def _take(self, event: Rows, board: Board, traces: dict[str, Trace]) -> None:
         self.results.add(event.rows)
         board.verdicts.update(row["verdict"] for row in event.rows)
-        board.histories += sum(row["model"] == self.models[-1] for row in event.rows)
+        board.histories += len({(row["source"], row["number"]) for row in event.rows})
         sources = list(dict.fromkeys(row["source"] for row in event.rows))
         board.seen(sources[:-1])  # files come one after the other
         if self.violations_to is not None:
@@ -139,6 +145,8 @@ class Batch:
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(trace.path, target)
+        except shutil.SameFileError:
+            pass  # it is there
         except OSError as error:
             self.not_copied.append(f"{trace.source}: {reason(error)}")
 

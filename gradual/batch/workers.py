@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import count
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from gradual.adapters import stem
 from gradual.batch import BatchError, Key
 from gradual.batch.work import More, Place, Portion, Row, Settings, Task, Work, error_row
+from gradual.parent import die_with
 
 
 class Rows(NamedTuple):
@@ -99,7 +101,7 @@ class _Worker:
         spawn = multiprocessing.get_context("spawn")  # a fork would hold the pipes of the others open
         self.connection, theirs = spawn.Pipe()
         self.process = spawn.Process(target=_serve, args=(theirs, settings, os.getpid()), daemon=True)
-        with _ctrl_c_ignored():
+        with _ctrl_c_held_back():
             self.process.start()
         theirs.close()
         self.task: Task | None = None
@@ -170,13 +172,14 @@ class _Worker:
 
 
 @contextmanager
-def _ctrl_c_ignored() -> Iterator[None]:
-    """A process that is started now ignores it from its first moment on: it is the parent's to handle."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _ctrl_c_held_back() -> Iterator[None]:
+    """A process that is started now never gets it, from its first moment on; the parent gets it afterwards."""
+    resource_tracker.ensure_running()  # which would let it through when it starts
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _cause(status: int | None) -> str:
@@ -188,20 +191,16 @@ def _cause(status: int | None) -> str:
 
 def _serve(connection: Connection, settings: Settings, parent: int) -> None:
     """The worker's life: tasks in, rows out, None after the last of each."""
+    die_with(parent)
     if settings.memory is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what libraries print when they run out of it
         _limit_memory(settings.memory)
-
-    def say(message: Any) -> None:
-        if os.getppid() != parent:
-            os._exit(1)
-        connection.send(message)
 
     if not connection.poll(SOON):  # so many files that it takes a while to find them
         _load()
     try:
         while True:
-            Work(connection.recv(), settings, say).perform()
+            Work(connection.recv(), settings, connection.send).perform()
             connection.send(None)
     except (EOFError, BrokenPipeError, ConnectionResetError):
         pass  # the parent has ended

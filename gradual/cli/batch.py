@@ -31,6 +31,7 @@ from gradual.cli.common import (
 )
 
 if TYPE_CHECKING:
+    from gradual.batch import Limits
     from gradual.batch.find import Trace
     from gradual.batch.results import Results
     from gradual.batch.run import Crew
@@ -79,7 +80,7 @@ def batch(
                                              "do it; they need gradual, and the files under the same paths.")] = None,
 ) -> None:
     """Check thousands of traces on all cores; nothing is lost when it is interrupted."""
-    from gradual.batch import BatchError
+    from gradual.batch import BatchError, Limits
     from gradual.batch.pages import FOLDER
     from gradual.batch.work import Settings
 
@@ -92,8 +93,8 @@ def batch(
     models, workers = tuple(model_names(model)), jobs or _cores()
     try:
         with closing(_crew(dask, workers, settings)) as crew:  # first of all: it takes a while to get ready
-            traces = _traces(paths, format)
-            results = _results(out, made_with, {"timeout": timeout, "memory": memory})
+            traces = _traces(paths, format, only_violations)
+            results = _results(out, made_with, Limits(timeout, settings.memory))
             _run(crew, traces, models, results, workers, fail_fast, only_violations)
         status = _finish(results, [trace.source for trace in traces], models, junit,
                          _reading(format, addresses, initial))
@@ -112,11 +113,11 @@ def batch(
     raise typer.Exit(status)
 
 
-def _traces(paths: list[str], format: str | None) -> list[Trace]:
+def _traces(paths: list[str], format: str | None, copies: Path | None) -> list[Trace]:
     from gradual.batch.find import find
     from gradual.words import counted
 
-    search = find(paths, format)
+    search = find(paths, format, copies)
     if search.left_alone:
         typer.echo(f"gradual: {counted(len(search.left_alone), 'file')} in the folders left alone, not being traces "
                    f"({', '.join(search.left_alone[:3])}{', …' if len(search.left_alone) > 3 else ''})", err=True)
@@ -125,7 +126,7 @@ def _traces(paths: list[str], format: str | None) -> list[Trace]:
     return search.traces
 
 
-def _results(out: Path, made_with: dict[str, Any], limits: dict[str, Any]) -> Results:
+def _results(out: Path, made_with: dict[str, Any], limits: Limits) -> Results:
     from gradual.batch.results import Results
 
     results = Results(out, made_with, limits)
@@ -139,9 +140,13 @@ def _run(crew: Crew, traces: list[Trace], models: tuple[str, ...], results: Resu
     import pandas  # noqa: F401  (the table wants it in the end; now the workers are getting ready anyway)
 
     from gradual.batch.run import Batch
+    from gradual.words import counted
 
     work = Batch(traces, models, results, workers, fail_fast, only_violations)
     work.run(crew)
+    if again := results.tried_again:
+        typer.echo(f"gradual: the limits have changed: {counted(again, 'row')}, unknown or errors, checked again",
+                   err=True)
     if work.stopped:
         typer.echo("gradual: stopped at a violation; the same command without --fail-fast checks the rest", err=True)
     for line in work.not_copied:
@@ -188,12 +193,13 @@ def _finish(results: Results, sources: list[str], models: Sequence[str], junit: 
     from gradual.batch import results as stored
     from gradual.batch import table
     from gradual.judge import exit_status
+    from gradual.words import counted
 
     rows = stored.read(results.folder, table.COLUMNS, sources, models).to_pandas()
     for line in table.table(rows, options):
         typer.echo(line)
     if other := stored.count(results.folder) - len(rows):
-        typer.echo(f"gradual: {results.folder} also holds {other} rows of other files or models", err=True)
+        typer.echo(f"gradual: {results.folder} also holds {counted(other, 'row')} of other files or models", err=True)
     if junit is not None:
         from gradual.batch import junit as xml
 
@@ -236,5 +242,7 @@ def report(
             typer.echo(f"gradual: wrote {output}", err=True)
     except (ValueError, InputError) as error:
         raise usage_error(str(error)) from None
+    except BrokenPipeError:
+        raise  # nobody reads the page: `main` knows
     except OSError as error:
         raise refused(str(output), error) from None

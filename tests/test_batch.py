@@ -455,6 +455,18 @@ def test_a_damaged_part_with_rows_of_files_that_ended_elsewhere(tmp_path: Path) 
     pd.testing.assert_frame_equal(rows(tmp_path / "r"), before)
 
 
+def test_results_of_another_version_are_refused(tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    file = write(tmp_path / "t.csv")
+    batch(file, "--out", tmp_path / "r")
+    part, = (tmp_path / "r").glob("part-*")
+    pq.write_table(pq.read_table(part).drop_columns(["timeout"]), part)
+    done = batch(file, "--out", tmp_path / "r")
+    assert (done.returncode, done.stderr.count(b"\n")) == (2, 1)
+    assert b"another version" in done.stderr
+
+
 def test_violations_of_an_earlier_run_are_copied_too(tmp_path: Path) -> None:
     (tmp_path / "t").mkdir()
     (tmp_path / "t/bad.csv").write_text("thread,op,address,value\n0,W,x,1\n0,R,y,0\n1,W,y,1\n1,R,x,0\n")

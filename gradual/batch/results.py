@@ -52,6 +52,7 @@ class Results:
         self._completed: list[tuple[str, str, Stamp]] = []
         self._lock = self._open(options)
         self._set_damaged_aside()
+        self._refuse_other_columns()
         self._finish_compaction()
         self._next = max((int(part.stem.split("-")[1]) for part in self._parts()), default=-1) + 1
         self._complete: dict[tuple[str, str], Stamp] = {}
@@ -97,6 +98,12 @@ class Results:
         for part in damaged:
             part.rename(part.with_name(f"_damaged-{part.name}"))
             self.notes.append(f"{part} is damaged and was set aside; what it held is checked again")
+
+    def _refuse_other_columns(self) -> None:
+        for part in self._parts():
+            if missing := set(SCHEMA.names) - set(pq.read_schema(part).names):
+                raise BatchError(f"{part} has no column {', '.join(sorted(missing))}: another version of gradual made "
+                                 f"{self.folder}; choose another --out")
 
     def _reopen(self, sources: set[str]) -> None:
         """Take back the word that these files were ended, which may stand in any part: always before their rows."""

@@ -6,6 +6,7 @@ import logging
 import re
 import time
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from dataclasses import replace
 from typing import Any
 
@@ -48,23 +49,35 @@ class Cluster:
                 continue
             for future in completed.next_batch(block=False):
                 task = self._running.pop(future)
-                if future.status in ("cancelled", "lost") or self._client.status != "running":
-                    raise BatchError(f"--dask {self._address}: the cluster is gone; what was done is kept, and the "
-                                     "same command goes on from there")
+                if future.status == "cancelled" or self._client.status != "running":
+                    raise self._gone()
                 if future.status == "finished":
-                    for message in future.result():
+                    for message in self._result(future):
                         if isinstance(message, More):
                             more = message.tasks(task)
                             completed.update(self._start(more))
                             yield Added(more)
-                        else:
+                        elif isinstance(message, list):
                             yield Rows(message)
                     yield Done(task)
+                elif future.status != "error":  # its result went with a worker
+                    completed.update(self._start([task]))
                 elif len(task.portions) > 1:  # find out which of them it was
                     completed.update(self._start([replace(task, portions=(portion,)) for portion in task.portions]))
                 else:
                     yield Rows(_given_up(task, future.exception()))
                     yield Done(task)
+
+    def _result(self, future: Any) -> list[Message]:
+        try:
+            messages: list[Message] = future.result()
+        except (CancelledError, OSError):  # of the way here: those of the work itself are its status
+            raise self._gone() from None
+        return messages
+
+    def _gone(self) -> BatchError:
+        return BatchError(f"--dask {self._address}: the cluster is gone; what was done is kept, and the same command "
+                          "goes on from there")
 
     def _start(self, tasks: list[Task]) -> list[Any]:
         started = {self._client.submit(perform, task, self._settings, pure=False): task for task in tasks}

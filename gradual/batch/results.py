@@ -125,10 +125,9 @@ class Results:
     def begun(self, stamps: dict[str, Stamp], models: Container[str]) -> dict[str, set[Key]]:
         """Of files that are not ended, what is there already. Rows that are out of date, or tried again, go."""
         done: dict[str, set[Key]] = defaultdict(set)
-        old: dict[Path, list[int]] = {}
+        old: dict[Path, list[int]] = defaultdict(list)
         reopened: set[str] = set()
         for part in self._parts():
-            old[part] = []
             for place, source, key, stamp in _keys(part, stamps):
                 again = key[1] in models and place in self._again.get(part, ())
                 if stamp == stamps[source] and not again:
@@ -137,7 +136,8 @@ class Results:
                     old[part].append(place)
                     reopened.add(source)
                     self.tried_again += again
-        self._reopen(reopened)
+        if reopened:
+            self._reopen(reopened)
         for part, rows in old.items():
             self._without(part, rows)
         return done

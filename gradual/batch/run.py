@@ -6,10 +6,12 @@ import os
 import shutil
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
+
+import pyarrow.compute as pc
 
 from gradual.batch import Key
 from gradual.batch.board import Board
@@ -51,25 +53,24 @@ class Batch:
     """At a violation, with work left to do."""
     not_copied: list[str] = field(default_factory=list)
     """Files of which that failed, and why."""
+    _copied: set[str] = field(default_factory=set)
 
     def run(self, crew: Crew) -> Board:
         """Everything that is left to do. What was done is on the disk when this ends, however it ends."""
         tasks = self._tasks()
-        stamps = {trace.source: trace for trace in self.traces}
         open_shares = Counter(portion.trace.source for task in tasks for portion in task.portions)
         board = Board({trace.source: trace.size or 0 for trace in self.traces if trace.source in open_shares},
                       len(self.traces) - len(open_shares))
-        known = self._violating() if self.fail_fast or self.violations_to is not None else []
-        if self.violations_to is not None:
-            for source in known:
-                self._copy(stamps[source], self.violations_to)
-        if self.fail_fast and known:
-            tasks.clear()
+        if self.fail_fast or self.violations_to is not None:
+            known = self._violating()
+            self._copy(known)
+            if self.fail_fast and known:
+                tasks.clear()
         started = flushed = time.monotonic()
         try:
             for event in crew.events(tasks):
                 if isinstance(event, Rows):
-                    self._take(event, board, stamps)
+                    self._take(event, board)
                 elif isinstance(event, Added):
                     open_shares.update(portion.trace.source for task in event.tasks for portion in task.portions)
                 elif event is not None:
@@ -92,8 +93,8 @@ class Batch:
     def _violating(self) -> list[str]:
         """The files of which an earlier run knows."""
         rows = read(self.results.folder, ["verdict"], [trace.source for trace in self.traces], self.models)
-        return [row["source"] for row in rows.select(["source", "verdict"]).group_by(["source", "verdict"])
-                .aggregate([]).to_pylist() if row["verdict"] == "violation"]
+        violating: list[str] = rows.filter(pc.equal(rows["verdict"], "violation"))["source"].unique().to_pylist()
+        return violating
 
     def _tasks(self) -> list[Task]:
         """What is left, large files first: a long one must not come last."""
@@ -120,15 +121,13 @@ class Batch:
         for at in range(0, len(small), together):
             yield small[at:at + together]
 
-    def _take(self, event: Rows, board: Board, traces: dict[str, Trace]) -> None:
+    def _take(self, event: Rows, board: Board) -> None:
         self.results.add(event.rows)
         board.verdicts.update(row["verdict"] for row in event.rows)
         board.histories += len({(row["source"], row["number"]) for row in event.rows})
         sources = list(dict.fromkeys(row["source"] for row in event.rows))
         board.seen(sources[:-1])  # files come one after the other
-        if self.violations_to is not None:
-            for source in dict.fromkeys(row["source"] for row in event.rows if row["verdict"] == "violation"):
-                self._copy(traces[source], self.violations_to)
+        self._copy(row["source"] for row in event.rows if row["verdict"] == "violation")
 
     def _ended(self, portion: Portion, models: tuple[str, ...], open_shares: Counter[str], board: Board) -> None:
         source = portion.trace.source
@@ -138,7 +137,16 @@ class Batch:
             for model in models:
                 self.results.complete(source, model, stamp(portion.trace))
 
-    def _copy(self, trace: Trace, folder: Path) -> None:
+    def _copy(self, sources: Iterable[str]) -> None:
+        """Where that was asked for, and each file once: a large one has its violations told bit by bit."""
+        new = set(sources) - self._copied
+        if self.violations_to is not None and new:
+            self._copied |= new
+            for trace in self.traces:
+                if trace.source in new:
+                    self._copy_to(self.violations_to, trace)
+
+    def _copy_to(self, folder: Path, trace: Trace) -> None:
         """Under the path it has, so that names do not clash."""
         steps = [step.replace("..", "__") if step == ".." else step for step in Path(trace.path).parts]
         target = folder.joinpath(*(step for step in steps if step != os.sep))

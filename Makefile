@@ -15,8 +15,8 @@ lint: $(VENV)/installed-test
 
 # gradual.adapters and gradual.datalog stand at the top level; mypy wants them where they are installed.
 types: $(VENV)/installed-test
-	rm -rf build/types && mkdir -p build/types
-	cp -r gradual build/types/ && cp -r adapters datalog build/types/gradual/
+	rm -rf build/types && mkdir -p build/types/gradual
+	ln -s $(CURDIR)/gradual/* $(CURDIR)/adapters $(CURDIR)/datalog build/types/gradual/
 	cd build/types && ../../$(BIN)/mypy --config-file ../../pyproject.toml
 
 pytest: $(VENV)/installed-test

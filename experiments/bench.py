@@ -38,14 +38,15 @@ from pathlib import Path
 from typing import Any
 
 import gradual
-from gradual import certificate, saturation
 from gradual.deadline import Deadline
+from gradual.deciding import saturation
+from gradual.deciding.ladder import LADDERS, climb
+from gradual.deciding.pipeline import write_pairs
+from gradual.deciding.proof import Contradiction
+from gradual.deciding.saturation import Saturation
+from gradual.evidence import certificate
 from gradual.history import History
-from gradual.ladder import LADDERS, climb
-from gradual.models import Model, model_named
-from gradual.pipeline import write_pairs
-from gradual.proof import Contradiction
-from gradual.saturation import Saturation
+from gradual.models.model import Model, model_named
 
 RESULTS = Path(__file__).parent / "results"
 SEED = 1

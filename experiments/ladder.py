@@ -15,15 +15,15 @@ import time
 from collections.abc import Callable, Iterator
 
 import gradual
-from gradual import rules
-from gradual.completion import completion
-from gradual.completion.direct import before, clauses, complete
 from gradual.deadline import Deadline
+from gradual.deciding import rules
+from gradual.deciding.completion import completion
+from gradual.deciding.completion.direct import before, clauses, complete
+from gradual.deciding.ladder import climb
+from gradual.deciding.saturation import Saturation
+from gradual.deciding.schedule import Schedule
 from gradual.history import History
-from gradual.ladder import climb
-from gradual.models import SC, TSO, Model
-from gradual.saturation import Saturation
-from gradual.schedule import Schedule
+from gradual.models.model import SC, TSO, Model
 
 THREADS, LOCATIONS = 4, 8
 PROGRAMS = (("cc", SC), ("ccv", SC), ("cm", SC), ("ccm", SC), ("wccm", TSO))

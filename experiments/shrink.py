@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from itertools import count, product
 from typing import NamedTuple
 
+from gradual.deciding.shrinking import NotViolated, Shrinking
 from gradual.history import History
 from gradual.machines import FAULTS, generate
-from gradual.shrinking import NotViolated, Shrinking
 
 SIZES = {200: 40, 2_000: 25, 20_000: 20, 100_000: 15}
 """How many violations of each size."""

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import os
 
+    from gradual.evidence.verdict import Verdict
     from gradual.history import Builder, History, InputError, Options
-    from gradual.models import Model
+    from gradual.models.model import Model
     from gradual.progress import Progress
-    from gradual.verdict import Verdict
 
 __version__ = "0.1.0"
 __all__ = [
@@ -35,7 +35,7 @@ def __getattr__(name: str) -> Any:
 
         return getattr(history, name)
     if name == "Verdict":
-        from gradual.verdict import Verdict
+        from gradual.evidence.verdict import Verdict
 
         return Verdict
     raise AttributeError(f"module 'gradual' has no attribute {name!r}")
@@ -57,7 +57,7 @@ def check(history: History | str | os.PathLike[str], model: str | Model = "sc", 
     The verdict's `evidence` (a run of the machine, or a proof that there is none) has been checked.
     A Verdict is true when it says "consistent". Raises InputError when the trace cannot be read.
     """
-    from gradual import pipeline
+    from gradual.deciding import pipeline
     from gradual.history import History
 
     if not isinstance(history, History):
@@ -81,14 +81,14 @@ def _only(path: str | os.PathLike[str], format: str | None, options: Options | N
 
 def explain(verdict: Verdict, history: History) -> str:
     """The evidence of a violation in words, as `gradual check` prints it; empty for any other verdict."""
-    from gradual import words
+    from gradual.telling import words
 
     return "\n".join(words.explain(verdict.evidence, history))
 
 
 def classify(history: History | str | os.PathLike[str], *, timeout: float | None = None) -> dict[str, bool | None]:
     """Which of CC, CCv, CM, CCM, SC, wCCM, TSO, PSO hold? None where the time limit came first."""
-    from gradual import classification
+    from gradual.deciding import classification
     from gradual.history import History
 
     if not isinstance(history, History):
@@ -103,8 +103,8 @@ def shrink(history: History | str | os.PathLike[str], model: str | Model = "sc",
 
     timeout  seconds; then the smallest history so far is the result
     """
+    from gradual.deciding.shrinking import shrink as shrink_history
     from gradual.history import History
-    from gradual.shrinking import shrink as shrink_history
 
     if not isinstance(history, History):
         history = _only(history, None, None)

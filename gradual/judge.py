@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 
-from gradual import pipeline, words
-from gradual import record as records
 from gradual.adapters import stem
+from gradual.deciding import pipeline
+from gradual.evidence.verdict import Verdict, Witness
 from gradual.history import History, InputError, visible
-from gradual.models import MODELS
+from gradual.models.model import MODELS
 from gradual.progress import Progress
-from gradual.verdict import Verdict, Witness
+from gradual.telling import record as records
+from gradual.telling import words
 
 Item = History | InputError
 
@@ -108,7 +109,7 @@ class Judge:
 
     def _early(self, chunk: list[Item]) -> dict[tuple[int, str], Verdict]:
         """The verdicts that are quickly found for many small histories together."""
-        from gradual import many
+        from gradual.deciding import many
 
         places = [p for p, item in enumerate(chunk) if isinstance(item, History) and len(item) <= pipeline.SMALL]
         if len(places) < MANY or self.engine == "datalog" or self.completion != "auto":
@@ -124,7 +125,7 @@ class Judge:
     def _orders(self, item: Item, model: str) -> dict[str, float] | None:
         if not self.compare_orders or isinstance(item, InputError):
             return None
-        from gradual.compare import unordered_percent
+        from gradual.deciding.compare import unordered_percent
 
         return unordered_percent(item, model, self.timeout)
 

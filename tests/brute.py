@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from itertools import permutations, product
 
 from gradual.history import FENCE, INITIAL, NO_LOCATION, NO_SOURCE, READ, RMW, THIN_AIR, WRITE, History
-from gradual.models import TSO, Model, model_named
+from gradual.models.model import TSO, Model, model_named
 
 Pair = tuple[int, int]
 Relation = set[Pair]

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 
-from gradual import order
+from gradual.evidence.verdict import Pair
 from gradual.history import INITIAL, History
-from gradual.models import Model
-from gradual.verdict import Pair
+from gradual.models import order
+from gradual.models.model import Model
 
 
 class Contradiction(Exception):

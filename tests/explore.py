@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gradual.history import FENCE, INITIAL, NO_SOURCE, READ, WRITE, History
-from gradual.models import model_named
+from gradual.models.model import model_named
 
 Queue = tuple[int, ...]
 

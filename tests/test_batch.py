@@ -167,7 +167,7 @@ def crash(found, trace, number, settings):
     if found.name == "h7" and trace.source.endswith("many.parquet"):
         os.abort()
     return row(found, trace, number, settings)
-from gradual import pipeline, many
+from gradual.deciding import pipeline, many
 decide = many.decide
 def crashing(histories, model):
     if any(h.name == "h7" and h.file.endswith("many.parquet") for h in histories):

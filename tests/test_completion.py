@@ -7,11 +7,11 @@ from brute import brute_model
 from searching import searched
 
 import gradual
-from gradual.completion import COMPLETIONS, DIRECT, completion, direct
 from gradual.deadline import Deadline
-from gradual.models import MODELS, SC
-from gradual.pipeline import check
-from gradual.verdict import Refutation
+from gradual.deciding.completion import COMPLETIONS, DIRECT, completion, direct
+from gradual.deciding.pipeline import check
+from gradual.evidence.verdict import Refutation
+from gradual.models.model import MODELS, SC
 
 ROUTES = (*COMPLETIONS, DIRECT)
 

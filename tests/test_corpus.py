@@ -10,7 +10,7 @@ import pytest
 
 import gradual
 from gradual.history import History
-from gradual.models import MODELS
+from gradual.models.model import MODELS
 
 ROOT = Path(__file__).parents[1]
 

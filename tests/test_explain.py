@@ -18,14 +18,14 @@ from random_histories import random_history
 from told import Told
 
 import gradual
-from gradual import certificate
-from gradual.explanation import dot, page, prose, shortened, svg, witness
-from gradual.explanation.layout import SMALL_LETTER, Layout, layout
-from gradual.explanation.picture import picture
-from gradual.explanation.shorten import cost
+from gradual.evidence import certificate
+from gradual.evidence.verdict import Cycle, Overwritten, Refutation, ThinAir, Verdict, Witness
 from gradual.files import safe_name
 from gradual.history import Builder, History
-from gradual.verdict import Cycle, Overwritten, Refutation, ThinAir, Verdict, Witness
+from gradual.telling import dot, page, prose, shortened, svg, witness
+from gradual.telling.layout import SMALL_LETTER, Layout, layout
+from gradual.telling.picture import picture
+from gradual.telling.shorten import cost
 
 ROOT = Path(__file__).parents[1]
 GOLDEN = Path(__file__).parent / "golden"

@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from random_histories import histories, random_history
 from theory import HISTORIES, NAMES, TABLE, parse
 
-from gradual import rules
-from gradual.classification import classify
 from gradual.deadline import Deadline
+from gradual.deciding import rules
+from gradual.deciding.classification import classify
+from gradual.deciding.ladder import climb
+from gradual.deciding.pipeline import impossible_observation
+from gradual.deciding.saturation import Saturation
 from gradual.history import History
-from gradual.ladder import climb
-from gradual.models import MODELS, PSO, SC, TSO, Model
-from gradual.pipeline import impossible_observation
-from gradual.saturation import Saturation
+from gradual.models.model import MODELS, PSO, SC, TSO, Model
 
 
 @pytest.mark.parametrize("name", HISTORIES)

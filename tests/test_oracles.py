@@ -14,7 +14,7 @@ from random_histories import histories, random_history
 from theory import HISTORIES, NAMES, TABLE, parse
 
 from gradual.history import INITIAL, NO_SOURCE, THIN_AIR, History
-from gradual.models import TSO, model_named
+from gradual.models.model import TSO, model_named
 
 MODEL_NAMES = ("SC", "TSO", "PSO")
 HIERARCHY = [("SC", "CCM"), ("CCM", "CM"), ("CCM", "CCv"), ("CM", "CC"), ("CCv", "CC"), ("TSO", "wCCM"),

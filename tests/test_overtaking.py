@@ -16,12 +16,13 @@ from brute import Events, _axioms, _store_orders, acyclic, store_order_pairs
 from random_histories import random_history
 from theory import parse
 
-from gradual import certificate, overtaking, pipeline
+from gradual.deciding import overtaking, pipeline
+from gradual.deciding.overtaking import Difference, compare, difference, overtakings
+from gradual.evidence import certificate
+from gradual.evidence.verdict import Witness
 from gradual.history import FENCE, READ, RMW, WRITE, Builder, History
 from gradual.machines import generate
-from gradual.models import PSO, SC, TSO, Model
-from gradual.overtaking import Difference, compare, difference, overtakings
-from gradual.verdict import Witness
+from gradual.models.model import PSO, SC, TSO, Model
 
 Pair = tuple[int, int]
 FIGURES = Path(__file__).parents[1] / "traces" / "figures.csv"

@@ -20,9 +20,9 @@ from experiments.paper.shapes import wrong_shapes
 from experiments.paper.sources import Client, Missing, available, histories, sound
 from experiments.paper.store import Store
 from gradual import check
-from gradual.compare import unordered_percent
+from gradual.deciding.compare import unordered_percent
+from gradual.evidence.verdict import Verdict
 from gradual.history import Builder, History
-from gradual.verdict import Verdict
 
 QUICK = Options(True, 1, ("machine",), 60.0)
 TOO_SHORT = 1e-6

@@ -21,7 +21,8 @@ from program_machine import ends
 from random_histories import random_history
 
 import gradual
-from gradual import certificate, programs
+from gradual import programs
+from gradual.evidence import certificate
 from gradual.history import Builder, InputError
 from gradual.programs import axioms, litmus, observe, text
 from gradual.programs.condition import Not, Register

@@ -1,6 +1,6 @@
 """Every way to a verdict against brute force and the operational machines.
 
-`gradual.pipeline.check` certifies whatever it returns, so each verdict here has been replayed or walked.
+`gradual.deciding.pipeline.check` certifies whatever it returns, so each verdict here has been replayed or walked.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from random_histories import histories, random_history
 
 import gradual
-from gradual.completion import COMPLETIONS, DIRECT
+from gradual.deciding.completion import COMPLETIONS, DIRECT
+from gradual.deciding.pipeline import check
 from gradual.history import History
 from gradual.machines import MACHINES
-from gradual.models import MODELS
-from gradual.pipeline import check
+from gradual.models.model import MODELS
 
 ROUTES = [*((engine, completion) for engine in ("datalog", "saturation") for completion in COMPLETIONS),
           ("auto", DIRECT)]

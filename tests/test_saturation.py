@@ -12,14 +12,15 @@ from random_histories import histories, random_history
 from searching import searched
 
 import gradual
-from gradual import certificate, kernels
 from gradual.deadline import Deadline
+from gradual.deciding import kernels
+from gradual.deciding.pipeline import check, impossible_observation
+from gradual.deciding.proof import Contradiction
+from gradual.deciding.saturation import Saturation
+from gradual.deciding.schedule import Schedule
+from gradual.evidence import certificate
 from gradual.history import Builder, History
-from gradual.models import MODELS, Model
-from gradual.pipeline import check, impossible_observation
-from gradual.proof import Contradiction
-from gradual.saturation import Saturation
-from gradual.schedule import Schedule
+from gradual.models.model import MODELS, Model
 
 EVERY_MODEL = pytest.mark.parametrize("model", MODELS.values(), ids=str)
 
@@ -193,7 +194,7 @@ def test_tables_grow_when_they_are_full() -> None:
 
 def test_a_long_search_ends_at_the_deadline() -> None:
     """Many independent riddles, each of which search alone solves, and a limit that is too short for them."""
-    from gradual.completion import completion
+    from gradual.deciding.completion import completion
 
     saturation = saturated(searched(copies=1), MODELS["SC"])
     assert saturation is not None
@@ -203,7 +204,7 @@ def test_a_long_search_ends_at_the_deadline() -> None:
 
 @EVERY_MODEL
 def test_many_together_as_one_by_one(model: Model) -> None:
-    from gradual.many import decide
+    from gradual.deciding.many import decide
 
     rng = Random(31)
     drawn = [random_history(rng, min_operations=0, max_operations=15, max_threads=4) for _ in range(400)]

@@ -19,10 +19,11 @@ from searching import searched
 from theory import TABLE, parse
 
 import gradual
-from gradual import adapters, pipeline
+from gradual import adapters
+from gradual.deciding import pipeline
+from gradual.deciding.shrinking import NotViolated, Shrinking, part
 from gradual.history import History, history_from_columns
 from gradual.machines import FAULTS, generate
-from gradual.shrinking import NotViolated, Shrinking, part
 
 MODELS = ("SC", "TSO", "PSO")
 WRITABLE = [name for name in adapters.names() if hasattr(adapters.adapter(name), "write")]

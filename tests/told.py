@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from gradual.evidence.verdict import Cycle, Edge, Pair, Path, Scope, Step
 from gradual.history import INITIAL, History
-from gradual.verdict import Cycle, Edge, Pair, Path, Scope, Step
 
 AT = re.compile(r" at (line|operation) (\d+)")
 OF = re.compile(r"\((line|operation) (\d+)\)")

@@ -16,8 +16,8 @@ from experiments.paper import orders
 from experiments.paper.progress import Progress
 from experiments.paper.sources import Client, Missing, available, histories
 from experiments.paper.store import Key, Row, Store
+from gradual.deciding.saturation import COMPILED_FROM
 from gradual.history import History
-from gradual.saturation import COMPILED_FROM
 
 ALGORITHMS: dict[str, dict[str, Any]] = {
     "direct SAT": {"completion": "direct"},

@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gradual.deciding.pipeline import write_pairs
+from gradual.deciding.saturation import Saturation
 from gradual.history import INITIAL, History
-from gradual.models import SC
-from gradual.order import po
-from gradual.pipeline import write_pairs
-from gradual.saturation import Saturation
+from gradual.models.model import SC
+from gradual.models.order import po
 
 Flags = NDArray[np.bool_]
 Relation = NDArray[np.bool_]

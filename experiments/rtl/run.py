@@ -22,10 +22,10 @@ from machine import BATCH, Mix, histories
 from simulator import SimulationError
 
 import gradual
-from gradual import many
+from gradual.deciding import many
+from gradual.evidence.verdict import Verdict
 from gradual.history import History
-from gradual.models import SC, TSO, Model
-from gradual.verdict import Verdict
+from gradual.models.model import SC, TSO, Model
 
 MACHINES = {"no": [False], "yes": [True], "both": [False, True]}
 FAULT_BATCH = 50

@@ -16,7 +16,7 @@ from tempfile import SpooledTemporaryFile
 from typing import IO, Any
 
 from gradual.files import appearing
-from gradual.words import counted
+from gradual.telling.words import counted
 
 COLUMNS = ["source", "history", "model", "verdict", "decided_by", "operations", "seconds", "message", "explanation"]
 """What a row must say."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from gradual.evidence.verdict import Verdict
 from gradual.files import appearing
 from gradual.history import History
-from gradual.verdict import Verdict
 
 FOLDER = "_pages"
 """Inside the dataset: what begins with an underscore is no part of it."""
@@ -22,7 +22,7 @@ def page_name(source: str, number: int, model: str) -> str:
 
 def write_page(folder: Path, name: str, verdict: Verdict, history: History) -> None:
     """Nothing when there are enough, or when the disk does not take it: the row has the explanation too."""
-    from gradual import explanation
+    from gradual import telling as explanation
 
     try:
         folder.mkdir(exist_ok=True)

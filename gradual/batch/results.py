@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from gradual.batch import MARKER, REPLACES, BatchError, Key, Limits
 from gradual.batch.work import Row
 from gradual.files import appearing
-from gradual.models import MODELS
+from gradual.models.model import MODELS
 
 _COMPLETE = b"gradual.complete"
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradual.adapters import stem
 from gradual.history import visible
-from gradual.models import MODELS
+from gradual.models.model import MODELS
 
 if TYPE_CHECKING:
     import pandas as pd

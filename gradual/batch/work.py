@@ -12,15 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from gradual import files, pipeline, record, words
+from gradual import files
 from gradual.adapters import stem
 from gradual.batch import Key
 from gradual.batch.find import Trace
 from gradual.batch.pages import page_name, write_page
+from gradual.deciding import pipeline
+from gradual.evidence.verdict import Witness
 from gradual.history import BLOCK, EVERY, History, InputError, NoMemory, Options, Share
 from gradual.judge import FAULT, Judge, Judgement
 from gradual.progress import Progress
-from gradual.verdict import Witness
+from gradual.telling import record, words
 
 OFTEN = 0.5
 """Seconds after which rows are handed back."""

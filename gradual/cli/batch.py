@@ -115,7 +115,7 @@ def batch(
 
 def _traces(paths: list[str], format: str | None, copies: Path | None) -> list[Trace]:
     from gradual.batch.find import find
-    from gradual.words import counted
+    from gradual.telling.words import counted
 
     search = find(paths, format, copies)
     if search.left_alone:
@@ -140,7 +140,7 @@ def _run(crew: Crew, traces: list[Trace], models: tuple[str, ...], results: Resu
     import pandas  # noqa: F401  (the table wants it in the end; now the workers are getting ready anyway)
 
     from gradual.batch.run import Batch
-    from gradual.words import counted
+    from gradual.telling.words import counted
 
     work = Batch(traces, models, results, workers, fail_fast, only_violations)
     work.run(crew)
@@ -193,7 +193,7 @@ def _finish(results: Results, sources: list[str], models: Sequence[str], junit: 
     from gradual.batch import results as stored
     from gradual.batch import table
     from gradual.judge import exit_status
-    from gradual.words import counted
+    from gradual.telling.words import counted
 
     rows = stored.read(results.folder, table.COLUMNS, sources, models).to_pandas()
     for line in table.table(rows, options):

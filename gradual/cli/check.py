@@ -110,8 +110,8 @@ Exit status: 0 when everything could be read, whatever holds; 2 otherwise.""")
 def classify(files: Files, format: Format = None, addresses: Ranges = None, initial: Initial = None,
              timeout: Timeout = None, as_json: Json = False) -> None:
     """Tell every criterion of each history: CC CCv CM CCM SC wCCM TSO PSO."""
-    from gradual.classification import CRITERIA
-    from gradual.classification import classify as classify_history
+    from gradual.deciding.classification import CRITERIA
+    from gradual.deciding.classification import classify as classify_history
     from gradual.history import InputError
     from gradual.progress import Progress
 

@@ -122,7 +122,7 @@ def write_all(histories: Iterable[Any], target: str, format: str | None, *, line
 
 def model_names(chosen: list[ModelChoice] | None) -> list[str]:
     """The names of the models asked for, each once, in the order of strength."""
-    from gradual.models import MODELS
+    from gradual.models.model import MODELS
 
     wanted = {choice.value.upper() for choice in chosen or [ModelChoice.sc]}
     return [name for name in MODELS if name in wanted or "ALL" in wanted]

@@ -24,8 +24,8 @@ Exit status: 0 when every verdict is known, whatever it is; 2 after an input err
 def diff_models(files: Files, format: Format = None, addresses: Ranges = None, initial: Initial = None,
                 timeout: Timeout = None, as_json: Json = False) -> None:
     """Tell why SC, TSO and PSO differ on a history: which loads and stores had to overtake stores."""
+    from gradual.deciding.overtaking import compare
     from gradual.history import InputError
-    from gradual.overtaking import compare
     from gradual.progress import Progress
 
     statuses = {0}
@@ -87,7 +87,7 @@ def _text(history: Any, found: Any) -> str:
 
 
 def _difference(history: Any, difference: Any) -> list[str]:
-    from gradual.words import counted
+    from gradual.telling.words import counted
 
     pairs = difference.overtakings
     count = f"{counted(len(pairs), 'overtaking')} of stores"

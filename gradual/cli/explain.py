@@ -91,10 +91,9 @@ def _chosen(items: Iterator[Any], name: str | None) -> Iterator[Any]:
 
 
 def _text(judgement: Judgement, witness: bool, outputs: Outputs) -> str:
-    from gradual import words
-    from gradual.explanation import prose, shortened
-    from gradual.explanation import witness as run
     from gradual.history import History
+    from gradual.telling import prose, shortened, words
+    from gradual.telling import witness as run
 
     item, verdict = judgement.item, judgement.verdict
     if not isinstance(item, History) or verdict.verdict == "error":

@@ -11,8 +11,8 @@ import typer
 from gradual.cli.common import refused, usage_error
 
 if TYPE_CHECKING:
+    from gradual.evidence.verdict import Verdict
     from gradual.history import History
-    from gradual.verdict import Verdict
 
 
 class Outputs:
@@ -37,7 +37,7 @@ class Outputs:
 
     def write(self, verdict: Verdict, history: History) -> None:
         """One violation, its evidence shortened."""
-        from gradual import explanation
+        from gradual import telling as explanation
         from gradual.files import appearing
 
         makers: dict[str, Callable[[Verdict, History], str]] = {

@@ -139,7 +139,7 @@ class _Questions:
 
     def _draw(self, found: Observation) -> None:
         if self.outputs and found.violation is not None:
-            from gradual.explanation import shortened
+            from gradual.telling import shortened
 
             verdict, history = found.violation
             self.outputs.write(shortened(verdict, history), history)

@@ -106,7 +106,7 @@ def _wanted(items: Iterator[Any], name: str | None, file: str) -> Iterator[Any]:
 
 def _first_violation(candidates: Iterator[Any], model: str, timeout: float | None, progress: Any) -> Any:
     """The shrunk form of the first history that violates the model."""
-    from gradual.shrinking import NotViolated, Shrinking
+    from gradual.deciding.shrinking import NotViolated, Shrinking
 
     def shrunk(item: Any) -> Any:
         try:
@@ -131,8 +131,8 @@ def _first_violation(candidates: Iterator[Any], model: str, timeout: float | Non
 
 
 def _report(found: Any, seconds: float) -> str:
-    from gradual.verdict import Refutation
-    from gradual.words import counted
+    from gradual.evidence.verdict import Refutation
+    from gradual.telling.words import counted
 
     whole, small = found.whole, found.history
     kind = "a cycle in every store order" if isinstance(found.verdict.evidence, Refutation) else KINDS[found.kind]

@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 
 from gradual import files
+from gradual.deciding.shrinking import shrink
 from gradual.fuzz.client import Client
 from gradual.fuzz.machine import Machine
 from gradual.history import INITIAL, NO_SOURCE, History, InputError, reason
 from gradual.judge import Judge, Judgement
 from gradual.progress import Progress
-from gradual.shrinking import shrink
 
 
 @dataclass

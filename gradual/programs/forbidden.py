@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import gradual
+from gradual.evidence.verdict import Verdict
 from gradual.history import History
 from gradual.programs import axioms
 from gradual.programs.condition import Proposition, places
 from gradual.programs.executions import Execution, Executions
 from gradual.programs.program import Program
 from gradual.programs.trace import event_text, has_history, history_of
-from gradual.verdict import Verdict
 
 WEAKER = {"sc": ("tso", "pso", "generic"), "tso": ("pso", "generic"), "pso": ("generic",), "generic": ()}
 """Where to look for the outcome: an execution that the next model allows shows best what this one forbids."""

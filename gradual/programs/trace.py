@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from gradual.evidence.verdict import Witness
 from gradual.history import (
     FENCE,
     INITIAL,
@@ -23,7 +24,6 @@ from gradual.history import (
 from gradual.programs import axioms
 from gradual.programs.executions import Execution, Executions, value_of
 from gradual.programs.program import Event, Fence, Instruction, Load, Program, Rmw, Store, Thread
-from gradual.verdict import Witness
 
 RELAXED: dict[str, tuple[tuple[Literal["ld", "st"], Literal["ld", "st"]], ...]] = {
     "sc": (), "tso": (("st", "ld"),), "pso": (("st", "ld"), ("st", "st"))}

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from gradual.batch import MARKER, REPLACES
 from gradual.history import InputError
-from gradual.models import MODELS
+from gradual.models.model import MODELS
 
 Numbers = npt.NDArray[Any]
 

@@ -1,0 +1,97 @@
+"""The standard SAT encoding, from scratch and with no ladder: the baseline to beat.
+
+One variable per pair of operations says which comes first in a total order; clauses make it
+transitive (cubic), put program order and reads-from into it, and keep every other write out
+from between a write and its reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+from gradual.deadline import Deadline
+from gradual.deciding.completion import sat
+from gradual.deciding.completion.solver import solve
+from gradual.deciding.saturation import Saturation
+from gradual.deciding.schedule import Schedule
+from gradual.evidence.verdict import Cycle, Refutation, Witness
+from gradual.history import INITIAL, History
+from gradual.models import order
+from gradual.models.model import Model
+
+Clause = list[int]
+
+
+def complete(history: History, model: Model, deadline: Deadline) -> Witness | Cycle | Refutation:
+    from pysat.solvers import Solver
+
+    n = len(history)
+    with Solver(name="glucose4") as solver:
+        for count, clause in enumerate(clauses(history, model)):
+            solver.add_clause(clause)
+            if count % 4096 == 0:
+                deadline.check()
+        if solve(solver, deadline):
+            return Witness(run(solver, n))
+    # Unsatisfiable says nothing anybody could check; saturation, and search on top of it, give the proof.
+    saturation = Saturation(history, model)
+    cycle = saturation.run()
+    if cycle is not None:
+        return cycle
+    proof = sat.complete(Schedule(saturation), deadline)
+    assert not isinstance(proof, Witness), "the two SAT encodings disagree"
+    return proof
+
+
+def run(solver: Any, n: int) -> list[int]:
+    """The total order that the solver found."""
+    positive = {literal for literal in solver.get_model() or () if literal > 0}
+    earlier = [0] * n
+    for a, b in combinations(range(n), 2):
+        earlier[b if before(a, b, n) in positive else a] += 1
+    return sorted(range(n), key=earlier.__getitem__)
+
+
+def before(a: int, b: int, n: int) -> int:
+    """The literal "a comes before b"."""
+    return a * n + b + 1 if a < b else -(b * n + a + 1)
+
+
+def clauses(history: History, model: Model) -> Iterator[Clause]:
+    n = len(history)
+    for a, b in _certain(history, model):
+        yield [before(a, b, n)] if b != INITIAL else []  # nothing comes before the initial write
+    location, source = history.location.tolist(), history.source.tolist()
+    writes_at: dict[int, list[int]] = {}
+    for w in history.writes.tolist():
+        writes_at.setdefault(location[w], []).append(w)
+    for r in history.reads.tolist():
+        w = source[r]
+        for other in writes_at.get(location[r], ()):
+            if other not in (w, r):
+                later = [before(r, other, n)]
+                yield later if w == INITIAL else [before(other, w, n), *later]
+    for a in range(n):
+        for b in range(a + 1, n):
+            ab = a * n + b + 1
+            for c in range(b + 1, n):
+                bc, ac = b * n + c + 1, a * n + c + 1
+                yield [-ab, -bc, ac]
+                yield [ab, bc, -ac]
+
+
+def _certain(history: History, model: Model) -> Iterator[tuple[int, int]]:
+    """The pairs every run has in this order."""
+    yield from order.ppo(history, model)
+    if not model.keeps_write_read:
+        yield from order.seen_successively(history)
+    location, thread = history.location, history.thread
+    for r in history.reads.tolist():
+        w = int(history.source[r])
+        if w >= 0 and (model.keeps_write_read or thread[w] != thread[r]):
+            yield w, r
+    for last in history.final.tolist():
+        if last >= 0:
+            yield from ((w, last) for w in history.writes.tolist() if w != last and location[w] == location[last])

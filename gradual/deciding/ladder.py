@@ -1,0 +1,55 @@
+"""The causal ladder: criteria weaker than the models, polynomial, each one rung above the last.
+
+CC < CCv, CM < CCM < SC, and wCCM < TSO. A program of `datalog/` answers for one or two rungs at
+once, because the upper one is built from what the lower one computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gradual.deadline import Deadline
+from gradual.deciding import rules
+from gradual.evidence.verdict import Pair
+from gradual.history import History
+from gradual.models.model import PSO, SC, TSO, Model
+
+
+@dataclass(frozen=True)
+class Rung:
+    """A program and the criteria it decides, the weaker first."""
+
+    program: str
+    criteria: tuple[str, ...]
+
+
+LADDERS: dict[str, tuple[Rung, ...]] = {
+    SC.name: (Rung("ccv", ("CC", "CCv")), Rung("ccm", ("CM", "CCM"))),
+    TSO.name: (Rung("wccm", ("wCCM",)),),
+    PSO.name: (Rung("wccm_pso", ("wCCM-PSO",)),),
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one rung says: which of its criteria fail, and the store order it forces."""
+
+    rung: Rung
+    failed: tuple[str, ...]
+    ww: list[Pair]
+
+    @property
+    def ordered_pairs(self) -> int:
+        """How many pairs of writes the store order has, whichever way round."""
+        return len({(min(pair), max(pair)) for pair in self.ww if pair[0] != pair[1]})
+
+
+def climb(history: History, model: Model, deadline: Deadline) -> Iterator[Answer]:
+    """The answers of the rungs below `model`, from the bottom up. The caller stops where it wants."""
+    given = rules.facts(history, model)
+    for rung in LADDERS[model.name]:
+        found = rules.run(rung.program, given, deadline)
+        failed = tuple(name for name in rung.criteria
+                       if name.lower() in found.violated or (name == rung.criteria[-1] and not found.acyclic))
+        yield Answer(rung, failed, found.ww)

@@ -1,0 +1,28 @@
+"""Histories: operations as columns, how they are built, reads-from, what may be wrong with them."""
+
+from gradual.history.builder import Builder
+from gradual.history.columns import (
+    FENCE,
+    INITIAL,
+    NO_LOCATION,
+    NO_SOURCE,
+    NO_TICK,
+    READ,
+    RMW,
+    THIN_AIR,
+    WRITE,
+    Column,
+    History,
+    Kind,
+)
+from gradual.history.errors import InputError, NoMemory, reason
+from gradual.history.options import BLOCK, DEFAULT, EVERY, Addresses, Options, Share, Skipped
+from gradual.history.reads_from import AMBIGUOUS, history_from_columns
+from gradual.history.values import location_key, parse_number, value_text, visible, word
+
+__all__ = [
+    "AMBIGUOUS", "BLOCK", "DEFAULT", "EVERY", "FENCE", "INITIAL", "NO_LOCATION", "NO_SOURCE", "NO_TICK", "READ", "RMW",
+    "THIN_AIR", "WRITE", "Addresses", "Builder", "Column", "History", "InputError", "Kind", "NoMemory", "Options",
+    "Share", "Skipped", "history_from_columns", "location_key", "parse_number", "reason", "value_text", "visible",
+    "word",
+]

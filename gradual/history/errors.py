@@ -1,0 +1,33 @@
+"""What goes wrong with an input, in words for the person who gave it."""
+
+from __future__ import annotations
+
+
+class InputError(Exception):
+    """A history that cannot be checked as it was given, in words for the person who gave it."""
+
+    def __init__(self, message: str, file: str = "", line: int = 0, history: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.file = file
+        self.line = line
+        self.history = history
+
+    def __str__(self) -> str:
+        place = ":".join(str(part) for part in (self.file, self.line) if part)
+        return f"{place}: {self.message}" if place else self.message
+
+
+class NoMemory(InputError):
+    """A history that there is not enough memory to read."""
+
+    def __init__(self, file: str, history: str = "", *, rest: bool = False) -> None:
+        more = ", nor what follows" if rest else ""
+        super().__init__(f"there is not enough memory to read it{more}", file, 0, history)
+        self.rest = rest
+        """Nothing more comes of this file."""
+
+
+def reason(error: OSError) -> str:
+    """Why the system refused, as part of a sentence."""
+    return (error.strerror or str(error)).lower()

@@ -1,0 +1,79 @@
+"""What a user asks of every adapter: addresses, initial values, a share of the histories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from gradual.history.errors import InputError
+from gradual.history.values import parse_number
+
+
+class Addresses:
+    """The address ranges a user selected, half-open. No range keeps everything."""
+
+    def __init__(self, ranges: Iterable[tuple[int, int]] = ()) -> None:
+        self.ranges = tuple(ranges)
+
+    @classmethod
+    def parse(cls, texts: Iterable[str]) -> Addresses:
+        return cls(cls._range(text) for text in texts)
+
+    @staticmethod
+    def _range(text: str) -> tuple[int, int]:
+        low, colon, high = text.partition(":")
+        try:
+            bounds = parse_number(low), parse_number(high)
+        except ValueError:
+            colon = ""
+        if not colon or bounds[0] >= bounds[1]:
+            raise ValueError(f"{text!r} is not an address range; write LO:HI, for example 0x1000:0x2000")
+        return bounds
+
+    def __bool__(self) -> bool:
+        return bool(self.ranges)
+
+    def __contains__(self, address: int) -> bool:
+        return any(low <= address < high for low, high in self.ranges)
+
+    def __str__(self) -> str:
+        return ", ".join(f"{low:#x}:{high:#x}" for low, high in self.ranges)
+
+
+BLOCK = 256
+"""Histories of one file that stay together when several readers share it."""
+
+
+class Share(NamedTuple):
+    """Of the histories of a file, every so many blocks."""
+
+    place: int = 0
+    of: int = 1
+
+    def has(self, number: int) -> bool:
+        return number // BLOCK % self.of == self.place
+
+
+EVERY = Share()
+
+
+class Skipped(InputError):
+    """In the place of a history that is not in the reader's share."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a user asks of every adapter."""
+
+    addresses: Addresses = field(default_factory=Addresses)
+    """Only accesses inside these ranges are kept (fences always are)."""
+    initial: int = 0
+    """The value every location starts with, unless the trace or `initial_at` says otherwise."""
+    initial_at: dict[int | str, int] = field(default_factory=dict)
+    """Initial values of single locations, by address."""
+    share: Share = EVERY
+    """The histories that are wanted. An adapter may give `Skipped` for others: where that is much faster."""
+
+
+DEFAULT = Options()

@@ -1,0 +1,239 @@
+"""What a picture of a violation shows: the operations involved, thread by thread, and what orders them.
+
+Rows are chosen so that as many edges as possible lead down, the way the prose tells them: time runs downwards,
+and the edge that leads up is the contradiction. Where things are drawn, `layout.py` says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from gradual.evidence.verdict import Cycle, Edge, EdgeKind, Evidence, Overwritten, Pair, Refutation, ThinAir, Verdict
+from gradual.history import History
+from gradual.report.markup import visible
+from gradual.telling.names import Names
+from gradual.telling.prose import rotated
+from gradual.telling.shorten import cost, pair_behind
+
+LONGEST = 26
+"""Letters of a name that are shown; the rest is in the title that hovering shows."""
+
+MEANING: dict[EdgeKind, str] = {
+    "po": "po: later in the same thread",
+    "wr": "wr: reads the value written",
+    "ww": "ww: is stored later",
+    "rw": "rw: overwrites the value that was read",
+}
+THICK = "thick: on the cycle; (n): by step n of the text"
+
+
+@dataclass(frozen=True)
+class Node:
+    """An operation in its column and row."""
+
+    operation: int
+    column: int
+    row: int
+    text: str
+    place: str
+    title: str
+    on_cycle: bool
+
+
+@dataclass(frozen=True)
+class Link:
+    """An edge between two operations. `strong` on the cycle; `plain` for program order nobody spoke of."""
+
+    kind: EdgeKind
+    start: int
+    end: int
+    strong: bool = False
+    plain: bool = False
+    reason: str = ""
+    """The step it rests on, as `(1)`; `?` where it is supposed."""
+
+    @property
+    def label(self) -> str:
+        return f"{self.kind} {self.reason}".strip()
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Operations of a thread between two that are shown."""
+
+    above: int
+    count: int
+
+    @property
+    def text(self) -> str:
+        return f"⋮ {self.count} more"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """All there is to see."""
+
+    title: str
+    note: str
+    threads: tuple[str, ...]
+    thread_titles: tuple[str, ...]
+    nodes: tuple[Node, ...]
+    links: tuple[Link, ...]
+    left_out: tuple[LeftOut, ...]
+
+    def node(self, operation: int) -> Node:
+        return next(node for node in self.nodes if node.operation == operation)
+
+
+def picture(verdict: Verdict, history: History) -> Picture:
+    """The picture of a violation. Raises ValueError for a verdict that is none."""
+    cycle, operations = _subject(verdict.evidence, history)
+    links = _links(cycle, history)
+    shown = sorted({*operations, *(end for link in links for end in (link.start, link.end))})
+    cyclic = {link.start for link in links if link.strong} | (set(operations) if cycle is None else set())
+    if verdict.model == "SC":
+        links = _split(links, shown, history)
+    links += _chains(shown, links, history)
+    rows = _rows(shown, links)
+    names = Names(history)
+    threads = sorted({int(history.thread[o]) for o in shown}, key=lambda t: (_natural(names.thread_named(t)), t))
+    nodes = tuple(Node(o, threads.index(int(history.thread[o])), rows[o], clipped(names.short(o)), names.place(o),
+                       names.full(o), o in cyclic) for o in shown)
+    titles = tuple(names.thread_named(thread) for thread in threads)
+    return Picture(f"{clipped(visible(history.name or history.file), 60)}: not {verdict.model}",
+                   _note(verdict.evidence, len(shown), history), tuple(map(clipped, titles)), titles, nodes,
+                   tuple(links), tuple(_left_out(shown, history)))
+
+
+def _subject(evidence: Evidence | None, history: History) -> tuple[Cycle | None, list[int]]:
+    """The cycle to draw, if any, and operations that are shown in any case."""
+    if isinstance(evidence, Cycle):
+        return evidence, []
+    if isinstance(evidence, Refutation):
+        return min(evidence.cases, key=cost), []
+    if isinstance(evidence, ThinAir):
+        return None, [] if evidence.operation is None else [evidence.operation]
+    if isinstance(evidence, Overwritten):
+        return None, [evidence.write]
+    raise ValueError("there is no violation to draw")
+
+
+def _note(evidence: Evidence | None, shown: int, history: History) -> str:
+    note = f"{shown} of {len(history)} operations shown"
+    if isinstance(evidence, Refutation):
+        return f"{note}; the shortest of {len(evidence.cases)} cases, ? is supposed"
+    if isinstance(evidence, ThinAir):
+        return f"{note}; nobody wrote the value of {clipped(visible(history.locations[evidence.location]))}"
+    if isinstance(evidence, Overwritten):
+        return f"{note}; this store to {clipped(visible(history.locations[evidence.location]))} was lost"
+    return note
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """By which cpu10 comes after cpu9."""
+    return [(int(part) if part.isdecimal() else -1, part) for part in re.split(r"([0-9]{1,18})", name)]
+
+
+def clipped(text: str, longest: int = LONGEST) -> str:
+    return text if len(text) <= longest else f"{text[:longest - 1]}…"
+
+
+# --- edges
+
+
+def _links(cycle: Cycle | None, history: History) -> list[Link]:
+    """The cycle, from where the prose begins, then what its steps speak of; each edge once."""
+    if cycle is None:
+        return []
+    reasons: dict[Pair, str] = {(step.before, step.after): f"({n})" for n, step in enumerate(cycle.steps, 1)}
+    reasons |= dict.fromkeys(cycle.assumed, "?")
+    links: dict[tuple[str, int, int], Link] = {}
+    for edge, strong in _told(cycle, history):
+        pair = pair_behind(edge, history)
+        link = Link(edge.kind, edge.start, edge.end, strong, reason=reasons.get(pair, "") if pair else "")
+        links.setdefault((edge.kind, edge.start, edge.end), link)
+    return list(links.values())
+
+
+def _told(cycle: Cycle, history: History) -> Iterator[tuple[Edge, bool]]:
+    for edge in rotated(cycle.edges):
+        yield edge, True
+    for step in cycle.steps:
+        for edge in step.path:
+            yield edge, False
+        yield Edge("ww", step.before, step.after), False
+    for path in (cycle.edges, *(step.path for step in cycle.steps)):
+        for edge in path:  # what a load that missed a store returned instead
+            source = int(history.source[edge.start]) if edge.kind == "rw" else -1
+            if source >= 0:
+                yield Edge("wr", source, edge.start), False
+    for step in cycle.steps:
+        if step.path[-1].end != step.after:
+            yield Edge("wr", step.after, step.path[-1].end), False
+    for a, b in cycle.assumed:
+        yield Edge("ww", a, b), False
+
+
+def _split(links: list[Link], shown: list[int], history: History) -> list[Link]:
+    """Program order in pieces from each operation to the next, which SC keeps one by one."""
+    below = dict(_neighbours(shown, history))
+    pieces: dict[tuple[str, int, int], Link] = {}
+    for link in sorted(links, key=lambda link: not link.strong):
+        start = link.start
+        while link.kind == "po" and start < below.get(start, link.end) < link.end:
+            pieces.setdefault((link.kind, start, below[start]), replace(link, start=start, end=below[start]))
+            start = below[start]
+        pieces.setdefault((link.kind, start, link.end), replace(link, start=start))
+    return list(pieces.values())
+
+
+def _chains(shown: list[int], links: Iterable[Link], history: History) -> list[Link]:
+    """Program order between neighbours in a column, where no edge says it."""
+    told = {(link.start, link.end) for link in links if link.kind == "po"}
+    return [Link("po", a, b, plain=True) for a, b in _neighbours(shown, history) if (a, b) not in told]
+
+
+def _neighbours(shown: list[int], history: History) -> Iterator[Pair]:
+    last: dict[int, int] = {}
+    for operation in shown:
+        thread = int(history.thread[operation])
+        if thread in last:
+            yield last[thread], operation
+        last[thread] = operation
+
+
+def _left_out(shown: list[int], history: History) -> Iterator[LeftOut]:
+    for a, b in _neighbours(shown, history):
+        count = int((history.thread[a + 1:b] == history.thread[a]).sum())
+        if count:
+            yield LeftOut(a, count)
+
+
+# --- rows
+
+
+def _rows(shown: list[int], links: list[Link]) -> dict[int, int]:
+    """Rows such that program order leads down, and every edge that can without a contradiction."""
+    below: dict[int, set[int]] = {operation: set() for operation in shown}
+    for link in sorted(links, key=lambda link: link.kind != "po"):
+        if link.start != link.end and not _reaches(below, link.end, link.start):
+            below[link.start].add(link.end)
+    rows = dict.fromkeys(shown, 0)
+    for _ in shown:
+        for start, ends in below.items():
+            for end in ends:
+                rows[end] = max(rows[end], rows[start] + 1)
+    return rows
+
+
+def _reaches(below: dict[int, set[int]], start: int, end: int) -> bool:
+    seen, todo = {start}, [start]
+    while todo:
+        node = todo.pop()
+        if node == end:
+            return True
+        todo += below[node] - seen
+        seen |= below[node]
+    return False

@@ -1,0 +1,74 @@
+"""The run that explains a consistent history, a line per step; under TSO and PSO with the store buffers.
+
+A witness says when a write leaves its buffer. When it entered is known up to the reads of its thread, which
+must find it there: here it enters as late as that allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from gradual.evidence.verdict import Verdict, Witness
+from gradual.history import FENCE, RMW, WRITE, History, value_text
+from gradual.report.markup import visible
+from gradual.telling.names import Names
+
+
+def lines(verdict: Verdict, history: History) -> Iterator[str]:
+    """The interleaving; nothing for a verdict without one."""
+    if not isinstance(verdict.evidence, Witness):
+        return
+    order = np.asarray(verdict.evidence.order).tolist()
+    names = Names(history)
+    steps = _direct(order, names) if verdict.model == "SC" else _buffered(order, history, names)
+    for number, step in enumerate(steps, 1):
+        yield f"{number:>6}  {step}"
+
+
+def _direct(order: list[int], names: Names) -> Iterator[str]:
+    for operation in order:
+        yield names.deed(operation)
+
+
+def _buffered(order: list[int], history: History, names: Names) -> Iterator[str]:
+    waiting = _programs(history)
+    entered = [0] * len(history.threads)
+    buffers: list[list[int]] = [[] for _ in history.threads]
+    for operation in order:
+        thread = int(history.thread[operation])
+        program, buffer = waiting[thread], buffers[thread]
+        while entered[thread] < len(program) and program[entered[thread]] <= operation:
+            write = program[entered[thread]]
+            entered[thread] += 1
+            buffer.append(write)
+            yield f"{names.deed(write)}: into its store buffer   {_content(buffer, history)}"
+        if history.kind[operation] == WRITE:
+            buffer.remove(operation)
+            yield (f"{names.store(operation)} leaves the store buffer: it is in memory   "
+                   f"{_content(buffer, history)}")
+        else:
+            yield f"{names.deed(operation)}{_from(operation, buffer, history)}"
+
+
+def _programs(history: History) -> list[list[int]]:
+    """The writes of each thread that go through a buffer, in program order."""
+    programs: list[list[int]] = [[] for _ in history.threads]
+    for write in np.flatnonzero(history.kind == WRITE).tolist():
+        programs[int(history.thread[write])].append(write)
+    return programs
+
+
+def _from(operation: int, buffer: list[int], history: History) -> str:
+    if history.kind[operation] == FENCE:
+        return ": its store buffer is empty"
+    if history.kind[operation] == RMW:
+        return " in memory, at once"
+    own = any(history.location[write] == history.location[operation] for write in buffer)
+    return f" from its store buffer   {_content(buffer, history)}" if own else " from memory"
+
+
+def _content(buffer: list[int], history: History) -> str:
+    held = ", ".join(f"{visible(history.address(w))}={value_text(history.written[w])}" for w in buffer)
+    return f"[{held}]"

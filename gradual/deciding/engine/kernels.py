@@ -1,0 +1,945 @@
+"""Conflict-driven scheduling: perform the operations one after the other, and learn from getting stuck.
+
+Given are the static edges of a model (`static.py`) and, for each read, the slot it reads: a write, or the initial value
+of its location. Wanted is an order of all nodes along the edges in which each read comes before its slot is
+overwritten: then the writes of each location, in that order, are a store order that the model allows.
+
+    run on      Whatever has all its edges behind it is performed: a read, a fence, a node that stands for a set at
+                once; a write when nobody still has to read the slot that it overwrites.
+    walk        Stuck, a write u waits for a reader r of the current slot c, r for what is before it, and so on until
+                the walk closes. Every arrow of that cycle holds for good, except r → u, which rests on c being stored
+                before u (the schedule had it so) and edges that were assumed.
+    weigh       A pair c, u of which a path is known that orders it is no choice. No choice left: no order exists. One:
+                the other way round is a fact. Several: one of them must be the other way round, a clause.
+    settle      Clauses are propagated and resolved as a SAT solver does, over literals "this write before that one".
+    take back   The schedule is taken back to the earliest write that a new edge contradicts, and runs on.
+
+A literal is also an edge: off, soft (it holds under assumptions) or hard (a fact). What was found goes into a log, from
+which `proof.py` makes evidence. Positions in a table that are not there are NONE.
+
+This file is loaded twice, plain and compiled: see `gradual/deciding/kernel.py`. `tables.py` says what the tables hold.
+"""
+
+from __future__ import annotations
+
+from gradual.deciding.engine.tables import Tables
+from gradual.deciding.kernel import kernel
+
+NONE = -1
+READ, WRITE, RMW, FENCE, VIRTUAL = range(5)
+IDLE, QUEUED, PARKED = range(3)
+PO, WR, WW, FACT, RW, ASSUMED = range(6)
+"""Arrows of a path: three kinds of static edges, hard literals, what the schedule decided, soft literals."""
+OFF, SOFT, HARD = range(3)
+UNIT, CLOSED, KNOWN, CYCLE, CASE, LEMMA = range(6)
+"""Entries of the log: `before` precedes `after` as the path leads to a reader of `after` (UNIT), as it leads to `after`
+itself (CLOSED, KNOWN); a cycle that rests on nothing (CYCLE) or on the pairs it assumes (CASE); a clause (LEMMA)."""
+RUNNING, STUCK, SETTLING, TAKING_BACK = range(4)
+DONE, VIOLATION, PAUSE, MORE_PAIRS, MORE_CLAUSES, MORE_LOG, MORE_SEARCH = range(7)
+"""What `advance` answers. The last ones ask for larger tables; then it goes on where it was."""
+LOOK = 600
+"""Nodes among which a path is looked for that orders a pair of writes."""
+
+
+@kernel
+def advance(g: Tables) -> int:
+    """Go on with the schedule."""
+    now = g.now[0]
+    while True:
+        if now.phase == RUNNING:
+            if not run_on(g):
+                return PAUSE
+            if now.performed == now.nodes:
+                return DONE
+            now.phase = STUCK
+            now.conflicts += 1
+        if now.phase == STUCK:
+            if len(g.search) <= now.nodes:
+                return MORE_SEARCH
+            if now.indexed == 0:
+                index_edges_in(g)
+            answer = look_into_it(g)
+            if answer != DONE:
+                return answer
+            now.phase = SETTLING
+        if now.phase == SETTLING:
+            answer = settle(g)
+            if answer != DONE:
+                return answer
+            now.phase = TAKING_BACK
+        take_back(g)
+        now.phase = RUNNING
+        if now.budget <= 0:
+            return PAUSE
+
+
+# --- run on
+
+
+@kernel
+def run_on(g: Tables) -> bool:
+    """Perform all that can be performed. False when the budget ends before."""
+    now = g.now[0]
+    while now.stacked > 0 or now.heaped > 0:
+        if now.budget <= 0:
+            return False
+        now.budget -= 1
+        a = next_ready(g)
+        g.node[a].state = IDLE
+        if g.node[a].waits > 0:
+            continue
+        if must_wait(g, a):
+            park(g, a)
+        else:
+            perform(g, a)
+    return True
+
+
+@kernel
+def next_ready(g: Tables) -> int:
+    now = g.now[0]
+    if now.stacked > 0:
+        now.stacked -= 1
+        return g.stack[now.stacked]
+    return sink(g)
+
+
+@kernel
+def writes(kind: int) -> bool:
+    return kind == WRITE or kind == RMW
+
+
+@kernel
+def must_wait(g: Tables, a: int) -> bool:
+    """Has anybody else still to read what the write a would overwrite?"""
+    node = g.node[a]
+    if not writes(node.kind):
+        return False
+    current = g.place[node.location].current
+    own = 1 if node.slot == current else 0
+    return g.slot[current].unread > own
+
+
+@kernel
+def park(g: Tables, a: int) -> None:
+    node = g.node[a]
+    node.state = PARKED
+    node.parked = g.place[node.location].parked
+    g.place[node.location].parked = a
+
+
+@kernel
+def wake(g: Tables, location: int) -> None:
+    """The writes parked at a location may try again."""
+    a = g.place[location].parked
+    g.place[location].parked = NONE
+    while a != NONE:
+        following = g.node[a].parked
+        enqueue(g, a)
+        a = following
+
+
+@kernel
+def enqueue(g: Tables, a: int) -> None:
+    now = g.now[0]
+    g.node[a].state = QUEUED
+    if writes(g.node[a].kind):
+        rise(g, a)
+    else:
+        g.stack[now.stacked] = a
+        now.stacked += 1
+
+
+@kernel
+def perform(g: Tables, a: int) -> None:
+    now, node = g.now[0], g.node[a]
+    node.place = now.performed
+    g.run[now.performed] = a
+    now.performed += 1
+    if node.slot != NONE:
+        g.slot[node.slot].unread -= 1
+    if node.kind < FENCE:
+        place = g.place[node.location]
+        if node.kind != READ:
+            node.replaced = place.current
+            place.current = a
+        if place.parked != NONE and g.slot[place.current].unread <= 1:
+            wake(g, node.location)
+    for k in range(node.out, g.node[a + 1].out):
+        release(g, g.to[k])
+    literal = node.out_literal
+    while literal != NONE:
+        if g.literal[literal].edge != OFF:
+            release(g, end_of(g, literal))
+        literal = g.literal[literal].next_out
+
+
+@kernel
+def release(g: Tables, b: int) -> None:
+    """An edge into b is behind it."""
+    node = g.node[b]
+    node.waits -= 1
+    if node.waits == 0 and node.state == IDLE:
+        enqueue(g, b)
+
+
+@kernel
+def rise(g: Tables, a: int) -> None:
+    """Put a write on the heap, lowest rank on top."""
+    now, rank, i = g.now[0], g.node[a].rank, g.now[0].heaped
+    while i > 0 and g.node[g.heap[(i - 1) // 2]].rank > rank:
+        g.heap[i] = g.heap[(i - 1) // 2]
+        i = (i - 1) // 2
+    g.heap[i] = a
+    now.heaped += 1
+
+
+@kernel
+def sink(g: Tables) -> int:
+    """Take the top off the heap."""
+    now, top = g.now[0], g.heap[0]
+    now.heaped -= 1
+    last, i = g.heap[now.heaped], 0
+    rank = g.node[last].rank
+    while 2 * i + 1 < now.heaped:
+        child = 2 * i + 1
+        if child + 1 < now.heaped and g.node[g.heap[child + 1]].rank < g.node[g.heap[child]].rank:
+            child += 1
+        if g.node[g.heap[child]].rank >= rank:
+            break
+        g.heap[i] = g.heap[child]
+        i = child
+    g.heap[i] = last
+    return top
+
+
+# --- walk
+
+
+@kernel
+def look_into_it(g: Tables) -> int:
+    """Find the cycle behind the wait, and what must give way: VIOLATION where nothing can."""
+    now = g.now[0]
+    if now.buckets != len(g.bucket):
+        fill_buckets(g)
+    length = walk(g, first_waiting(g))
+    if now.pairs + length > len(g.pair):
+        return MORE_PAIRS
+    if not room_in_log(g, now.choices + 1, now.choices * (LOOK + 1) + length):
+        return MORE_LOG
+    weigh(g)
+    if now.learnt == 0:
+        return VIOLATION
+    open_pairs = 0
+    for i in range(now.learnt):
+        if g.pair[g.learnt[i] // 2].value == NONE:
+            open_pairs += 1
+    now.falsified = 1 if open_pairs == 0 or now.learnt == 1 else 0
+    now.proved = 1 if now.learnt == 1 else 0
+    now.fresh = 0
+    now.followed = 0
+    return DONE
+
+
+@kernel
+def first_waiting(g: Tables) -> int:
+    """The parked write of lowest rank; where none is parked, any node that was not performed."""
+    first = NONE
+    for x in range(g.now[0].locations):
+        a = g.place[x].parked
+        while a != NONE:
+            if first == NONE or g.node[a].rank < g.node[first].rank:
+                first = a
+            a = g.node[a].parked
+    a = 0
+    while first == NONE:
+        if g.node[a].place == NONE:
+            first = a
+        a += 1
+    return first
+
+
+@kernel
+def walk(g: Tables, start: int) -> int:
+    """From a node to one it waits for, until one comes again. Returns the length of the cycle; now.cycle is on it, and
+    now.choices are its arrows that may rest on a choice."""
+    now = g.now[0]
+    now.stamp += 1
+    a = start
+    while g.search[a].walked != now.stamp:
+        g.search[a].walked = now.stamp
+        if g.node[a].waits == 0:
+            wait_for_reader(g, a)
+        else:
+            wait_for_edge(g, a)
+        a = g.search[a].before
+    while g.node[a].kind == VIRTUAL:
+        a = g.search[a].before
+    now.cycle = a
+    now.choices = 0
+    length = 0
+    while length == 0 or a != now.cycle:
+        length += 1
+        if g.search[a].by == RW:
+            now.choices += 1
+        a = g.search[a].before
+    now.budget -= length
+    return length
+
+
+@kernel
+def wait_for_reader(g: Tables, a: int) -> None:
+    """A write waits for the reader of lowest rank of what it would overwrite."""
+    current = g.place[g.node[a].location].current
+    first = NONE
+    for k in range(g.slot[current].readers, g.slot[current + 1].readers):
+        r = g.reader[k]
+        if r != a and g.node[r].place == NONE and (first == NONE or g.node[r].rank < g.node[first].rank):
+            first = r
+    g.search[a].before = first
+    g.search[a].by = RW
+
+
+@kernel
+def wait_for_edge(g: Tables, a: int) -> None:
+    """A node waits for a static edge before a hard literal before a soft one."""
+    first = NONE
+    for k in range(g.search[a].into, g.search[a + 1].into):
+        b = g.origin[k].node
+        if g.node[b].place == NONE and (first == NONE or g.node[b].rank < g.node[first].rank):
+            first = b
+            g.search[a].by = g.origin[k].by
+    if first == NONE:
+        literal, soft = g.search[a].in_literal, NONE
+        while literal != NONE and first == NONE:
+            if g.literal[literal].edge != OFF and g.node[start_of(g, literal)].place == NONE:
+                if g.literal[literal].edge == HARD:
+                    first = start_of(g, literal)
+                    g.search[a].by = FACT
+                else:
+                    soft = literal
+            literal = g.literal[literal].next_in
+        if first == NONE:
+            first = start_of(g, soft)
+            g.search[a].by = ASSUMED
+            g.search[a].literal = soft
+    g.search[a].before = first
+
+
+@kernel
+def index_edges_in(g: Tables) -> None:
+    """The static edges by the node they lead to; made when first needed."""
+    now = g.now[0]
+    now.indexed = 1
+    g.clause[0] = 0
+    for a in range(now.nodes + 1):
+        row = g.search[a]
+        row.into = 0
+        row.in_literal = NONE
+        row.walked = 0
+        row.looked = 0
+    for k in range(now.edges):
+        g.search[g.edge[k].end].into += 1
+    first = 0
+    for a in range(now.nodes + 1):
+        first += g.search[a].into
+        g.search[a].into = first
+    for k in range(now.edges):
+        row = g.search[g.edge[k].end]
+        row.into -= 1
+        g.origin[row.into].node = g.edge[k].start
+        g.origin[row.into].by = g.edge[k].by
+
+
+# --- weigh
+
+
+@kernel
+def weigh(g: Tables) -> None:
+    """Collect what the cycle rests on as a clause, of which one literal must hold, and log the cycle."""
+    now = g.now[0]
+    now.learnt = 0
+    decided, assumed, a = NONE, NONE, now.cycle
+    while True:
+        literal = NONE
+        if g.search[a].by == ASSUMED:
+            literal = g.search[a].literal
+            assumed = a
+        elif g.search[a].by == RW:
+            literal = choice_behind(g, a)
+            if literal != NONE:
+                decided = a
+        if literal != NONE:
+            learn_literal(g, literal ^ 1)
+        a = g.search[a].before
+        if a == now.cycle:
+            break
+    if now.learnt == 1 and decided != NONE:
+        # u waits for a reader r, and a path leads from u to r: u is stored before what r reads
+        log_path(g, UNIT, g.search[decided].before, decided)
+        name_pair(g, decided, g.place[g.node[decided].location].current)
+    elif now.learnt == 1:
+        # an assumed edge, and a path back: the other way round
+        log_path(g, CLOSED, g.search[assumed].before, assumed)
+        name_pair(g, assumed, g.search[assumed].before)
+    else:
+        log_cycle(g, CASE if now.learnt > 0 else CYCLE)
+
+
+@kernel
+def choice_behind(g: Tables, u: int) -> int:
+    """The literal "current before u" behind u's wait for a reader; NONE when that is no choice."""
+    current = g.place[g.node[u].location].current
+    if current >= g.now[0].operations:
+        return NONE  # the initial value
+    if path_known(g, current, u):
+        return NONE
+    return literal_of(g, current, u)
+
+
+@kernel
+def path_known(g: Tables, c: int, u: int) -> bool:
+    """Is there a path from c to u along edges that hold for good? Looked for backwards, among what came after c."""
+    now = g.now[0]
+    now.stamp += 1
+    g.queue[0].node = u
+    g.queue[0].came = NONE
+    tail, head = 1, 0
+    while head < tail and tail < LOOK:
+        y = g.queue[head].node
+        for k in range(g.search[y].into, g.search[y + 1].into):
+            if tail < len(g.queue):
+                tail = look_at(g, g.origin[k].node, g.origin[k].by, head, tail, c)
+        literal = g.search[y].in_literal
+        while literal != NONE:
+            if g.literal[literal].edge == HARD and tail < len(g.queue):
+                tail = look_at(g, start_of(g, literal), FACT, head, tail, c)
+            literal = g.literal[literal].next_in
+        if g.queue[tail - 1].node == c:
+            now.budget -= tail
+            now.known += 1
+            log_known(g, tail - 1, c, u)
+            return True
+        head += 1
+    now.budget -= tail
+    return False
+
+
+@kernel
+def look_at(g: Tables, z: int, by: int, came: int, tail: int, c: int) -> int:
+    """Put z, whose edge leads to the queue's entry `came`, behind the queue, where it may lead to c. Returns the tail."""
+    if g.queue[tail - 1].node == c:
+        return tail  # found already
+    if z != c and (g.node[z].place <= g.node[c].place or g.search[z].looked == g.now[0].stamp):
+        return tail
+    g.search[z].looked = g.now[0].stamp
+    g.queue[tail].node = z
+    g.queue[tail].came = came
+    g.queue[tail].by = by
+    return tail + 1
+
+
+@kernel
+def learn_literal(g: Tables, literal: int) -> None:
+    now = g.now[0]
+    for i in range(now.learnt):
+        if g.learnt[i] == literal:
+            return
+    g.learnt[now.learnt] = literal
+    now.learnt += 1
+
+
+# --- pairs and literals
+
+
+@kernel
+def bucket_of(g: Tables, low: int, high: int) -> int:
+    """Where a pair is, or would be."""
+    mask = len(g.bucket) - 1
+    i = (low * 1000003 + high * 7919) & mask
+    while g.bucket[i] != NONE and (g.pair[g.bucket[i]].low != low or g.pair[g.bucket[i]].high != high):
+        i = (i + 1) & mask
+    return i
+
+
+@kernel
+def fill_buckets(g: Tables) -> None:
+    g.now[0].buckets = len(g.bucket)
+    for i in range(len(g.bucket)):
+        g.bucket[i] = NONE
+    for v in range(g.now[0].pairs):
+        g.bucket[bucket_of(g, g.pair[v].low, g.pair[v].high)] = v
+
+
+@kernel
+def literal_of(g: Tables, a: int, b: int) -> int:
+    """The literal "a before b"."""
+    low, high = min(a, b), max(a, b)
+    i = bucket_of(g, low, high)
+    if g.bucket[i] == NONE:
+        new_pair(g, low, high)
+        g.bucket[i] = g.now[0].pairs - 1
+    return 2 * g.bucket[i] + (0 if a == low else 1)
+
+
+@kernel
+def new_pair(g: Tables, low: int, high: int) -> None:
+    now = g.now[0]
+    v = now.pairs
+    now.pairs += 1
+    pair = g.pair[v]
+    pair.low = low
+    pair.high = high
+    pair.value = NONE
+    pair.position = NONE
+    pair.reason = NONE
+    pair.level = 0
+    pair.activity = 0.0
+    for literal in range(2 * v, 2 * v + 2):
+        g.literal[literal].edge = OFF
+        g.literal[literal].linked = 0
+        g.literal[literal].occurs = NONE
+
+
+@kernel
+def start_of(g: Tables, literal: int) -> int:
+    return g.pair[literal // 2].low if literal % 2 == 0 else g.pair[literal // 2].high
+
+
+@kernel
+def end_of(g: Tables, literal: int) -> int:
+    return g.pair[literal // 2].high if literal % 2 == 0 else g.pair[literal // 2].low
+
+
+# --- settle
+
+
+@kernel
+def settle(g: Tables) -> int:
+    """Make the clause in `learnt` hold, and all others: DONE, VIOLATION, or which table is full."""
+    now = g.now[0]
+    while True:
+        if not room_in_log(g, 1, 2 * now.pairs):
+            return MORE_LOG
+        if now.held + now.pairs + 1 >= len(g.held) or now.clauses + 2 >= len(g.clause):
+            return MORE_CLAUSES
+        if now.falsified == 1:
+            resolve(g)
+            if now.learnt == 0:
+                return VIOLATION
+            assert_learnt(g)
+        else:
+            choose(g)
+        now.falsified = 0
+        if not propagate(g):
+            return DONE
+        now.falsified = 1
+
+
+@kernel
+def resolve(g: Tables) -> None:
+    """Replace the newest literal of a falsified clause by what made it false, until it stands alone on its level."""
+    now = g.now[0]
+    if now.proved == 1:  # a fact by its own cycle
+        now.proved = 0
+        return
+    drop_facts(g)
+    while True:
+        newest = newest_literal(g)
+        if newest == NONE or alone(g, newest):
+            break
+        v = g.learnt[newest] // 2
+        now.learnt -= 1
+        g.learnt[newest] = g.learnt[now.learnt]
+        g.pair[v].activity += now.bump
+        reason = g.pair[v].reason
+        for k in range(g.clause[reason], g.clause[reason + 1]):
+            literal = g.held[k].literal
+            if literal // 2 != v and not is_fact(g, literal // 2):
+                learn_literal(g, literal)
+        now.budget -= g.clause[reason + 1] - g.clause[reason]
+    log_lemma(g)
+
+
+@kernel
+def is_fact(g: Tables, v: int) -> bool:
+    return g.pair[v].value != NONE and g.pair[v].position == NONE
+
+
+@kernel
+def drop_facts(g: Tables) -> None:
+    """Literals that are false for good."""
+    now, kept = g.now[0], 0
+    for i in range(now.learnt):
+        if not is_fact(g, g.learnt[i] // 2):
+            g.learnt[kept] = g.learnt[i]
+            kept += 1
+    now.learnt = kept
+
+
+@kernel
+def newest_literal(g: Tables) -> int:
+    newest = NONE
+    for i in range(g.now[0].learnt):
+        if newest == NONE or g.pair[g.learnt[i] // 2].position > g.pair[g.learnt[newest] // 2].position:
+            newest = i
+    return newest
+
+
+@kernel
+def alone(g: Tables, i: int) -> bool:
+    """Is no other literal of the clause of the same level? On level 0 nothing was assumed: resolve on to facts."""
+    v = g.learnt[i] // 2
+    if g.pair[v].reason == NONE:
+        return True
+    if g.pair[v].level == 0:
+        return False
+    for j in range(g.now[0].learnt):
+        if j != i and g.pair[g.learnt[j] // 2].level == g.pair[v].level:
+            return False
+    return True
+
+
+@kernel
+def assert_learnt(g: Tables) -> None:
+    """Back to the level where only one literal of the clause is open, and make it hold."""
+    now = g.now[0]
+    newest = newest_literal(g)
+    literal = g.learnt[newest]
+    v, second = literal // 2, 0
+    for i in range(now.learnt):
+        if i != newest:
+            second = max(second, g.pair[g.learnt[i] // 2].level)
+    if now.learnt > 1:
+        back_to(g, second)
+    elif g.pair[v].value != NONE:
+        back_to(g, max(g.pair[v].level - 1, 0))
+    if now.learnt == 1:
+        if g.pair[v].value != NONE:  # it followed on level 0, the other way round or not
+            unassign_from(g, g.pair[v].position)
+        make_fact(g, literal)
+    else:
+        assign(g, literal, keep_clause(g))
+
+
+@kernel
+def back_to(g: Tables, level: int) -> None:
+    """Take back every assumption above a level. Edges go, the schedule stays."""
+    now = g.now[0]
+    if level < now.levels:
+        unassign_from(g, g.level[level + 1])
+        now.levels = level
+    g.now[0].followed = 0
+
+
+@kernel
+def unassign_from(g: Tables, length: int) -> None:
+    now = g.now[0]
+    while now.assigned > length:
+        now.assigned -= 1
+        pair = g.pair[g.trail[now.assigned]]
+        literal = pair.value
+        pair.value = NONE
+        pair.position = NONE
+        pair.reason = NONE
+        if g.literal[literal].edge == SOFT:
+            g.literal[literal].edge = OFF
+            if g.node[start_of(g, literal)].place == NONE:
+                drop_edge(g, end_of(g, literal))
+    kept = 0
+    for i in range(now.fresh):
+        literal = g.fresh[i]
+        if g.pair[literal // 2].value == literal:
+            g.fresh[kept] = literal
+            kept += 1
+    now.fresh = kept
+    now.followed = 0
+
+
+@kernel
+def drop_edge(g: Tables, b: int) -> None:
+    node = g.node[b]
+    node.waits -= 1
+    if node.waits == 0 and node.place == NONE and node.state == IDLE:
+        enqueue(g, b)
+
+
+@kernel
+def choose(g: Tables) -> None:
+    """Turn round one open pair of a new clause: the most active, by chance among equals."""
+    now = g.now[0]
+    chosen, equals, open_pairs = NONE, 0, 0
+    for i in range(now.learnt):
+        pair = g.pair[g.learnt[i] // 2]
+        pair.activity += now.bump
+        if pair.value != NONE:
+            continue
+        open_pairs += 1
+        if chosen == NONE or pair.activity > g.pair[chosen // 2].activity:
+            chosen, equals = g.learnt[i], 1
+        elif pair.activity == g.pair[chosen // 2].activity:
+            equals += 1
+            now.seed = (now.seed * 1103515245 + 12345) & 0x7FFFFFFF
+            if (now.seed >> 8) % equals == 0:
+                chosen = g.learnt[i]
+    grow_bump(g)
+    clause = keep_clause(g)
+    if open_pairs > 1:
+        now.levels += 1
+        g.level[now.levels] = now.assigned
+        clause = NONE
+    assign(g, chosen, clause)
+
+
+@kernel
+def grow_bump(g: Tables) -> None:
+    now = g.now[0]
+    now.bump *= 1.05
+    if now.bump > 1e100:
+        for v in range(now.pairs):
+            g.pair[v].activity *= 1e-100
+        now.bump *= 1e-100
+
+
+@kernel
+def keep_clause(g: Tables) -> int:
+    """Store the clause in `learnt`. Returns its number."""
+    now = g.now[0]
+    for i in range(now.learnt):
+        held = g.held[now.held]
+        held.literal = g.learnt[i]
+        held.clause = now.clauses
+        held.next = g.literal[g.learnt[i]].occurs
+        g.literal[g.learnt[i]].occurs = now.held
+        now.held += 1
+    now.clauses += 1
+    g.clause[now.clauses] = now.held
+    return now.clauses - 1
+
+
+@kernel
+def assign(g: Tables, literal: int, reason: int) -> None:
+    """Let a literal hold, for now."""
+    now, pair = g.now[0], g.pair[literal // 2]
+    pair.value = literal
+    pair.position = now.assigned
+    pair.reason = reason
+    pair.level = now.levels
+    g.trail[now.assigned] = literal // 2
+    now.assigned += 1
+    g.fresh[now.fresh] = literal
+    now.fresh += 1
+
+
+@kernel
+def make_fact(g: Tables, literal: int) -> None:
+    """Let a literal hold for good."""
+    now, pair = g.now[0], g.pair[literal // 2]
+    pair.value = literal
+    pair.position = NONE
+    pair.reason = NONE
+    pair.level = 0
+    g.fresh[now.fresh] = literal
+    now.fresh += 1
+
+
+@kernel
+def propagate(g: Tables) -> bool:
+    """Draw what follows from the fresh literals. True when a clause is falsified: it is in `learnt` then."""
+    now = g.now[0]
+    while now.followed < now.fresh:
+        k = g.literal[g.fresh[now.followed] ^ 1].occurs
+        now.followed += 1
+        while k != NONE:
+            clause = g.held[k].clause
+            literal = left_open(g, clause)
+            now.budget -= 1
+            if literal == FALSIFIED:
+                now.learnt = 0
+                for j in range(g.clause[clause], g.clause[clause + 1]):
+                    g.learnt[now.learnt] = g.held[j].literal
+                    now.learnt += 1
+                return True
+            if literal != SATISFIED:
+                assign(g, literal, clause)
+            k = g.held[k].next
+    return False
+
+
+FALSIFIED, SATISFIED = -2, -1
+
+
+@kernel
+def left_open(g: Tables, clause: int) -> int:
+    """The only literal of a clause that is open, where the others are false; FALSIFIED; SATISFIED, or soon to be."""
+    found = FALSIFIED
+    for k in range(g.clause[clause], g.clause[clause + 1]):
+        literal = g.held[k].literal
+        value = g.pair[literal // 2].value
+        if value == literal or (value == NONE and found != FALSIFIED):
+            return SATISFIED
+        if value == NONE:
+            found = literal
+    return found
+
+
+# --- take back
+
+
+@kernel
+def take_back(g: Tables) -> None:
+    """Let the fresh literals be edges, and take the schedule back to where they allow it."""
+    now, target, ran = g.now[0], g.now[0].performed, g.now[0].performed
+    for i in range(now.fresh):
+        a, b = g.node[start_of(g, g.fresh[i])].place, g.node[end_of(g, g.fresh[i])].place
+        if b != NONE and (a == NONE or a > b):
+            target = min(target, b)
+    while now.performed > target:
+        now.performed -= 1
+        undo(g, g.run[now.performed])
+    for i in range(now.fresh):
+        add_edge(g, g.fresh[i])
+    for i in range(target, ran):
+        a = g.run[i]
+        if g.node[a].waits == 0 and g.node[a].state == IDLE:
+            enqueue(g, a)
+    now.taken_back += ran - target
+    now.budget -= ran - target
+    now.fresh = 0
+
+
+@kernel
+def undo(g: Tables, a: int) -> None:
+    """Everything that `perform` did, the other way round."""
+    node = g.node[a]
+    node.place = NONE
+    for k in range(node.out, g.node[a + 1].out):
+        g.node[g.to[k]].waits += 1
+    literal = node.out_literal
+    while literal != NONE:
+        if g.literal[literal].edge != OFF:
+            g.node[end_of(g, literal)].waits += 1
+        literal = g.literal[literal].next_out
+    if node.kind < FENCE:
+        if node.kind != READ:
+            g.place[node.location].current = node.replaced
+        if node.slot != NONE:
+            g.slot[node.slot].unread += 1
+        wake(g, node.location)
+
+
+@kernel
+def add_edge(g: Tables, literal: int) -> None:
+    a, b = start_of(g, literal), end_of(g, literal)
+    link = g.literal[literal]
+    if link.linked == 0:
+        link.linked = 1
+        link.next_out = g.node[a].out_literal
+        g.node[a].out_literal = literal
+        link.next_in = g.search[b].in_literal
+        g.search[b].in_literal = literal
+    if link.edge == OFF and g.node[a].place == NONE:
+        g.node[b].waits += 1
+    link.edge = HARD if g.pair[literal // 2].position == NONE else SOFT
+    if g.node[b].state == PARKED:  # it waits for an edge now
+        wake(g, g.node[b].location)
+
+
+# --- the log
+
+
+@kernel
+def room_in_log(g: Tables, entries: int, passages: int) -> bool:
+    now = g.now[0]
+    return now.entries + entries <= len(g.entry) and now.passages + passages <= len(g.passage)
+
+
+@kernel
+def log_path(g: Tables, kind: int, end: int, start: int) -> None:
+    """The path that the walk found, from its end backwards."""
+    begin_entry(g, kind)
+    a = end
+    while a != start:
+        log_passage(g, a, g.search[a].by)
+        a = g.search[a].before
+    log_passage(g, start, g.search[start].by)
+    end_entry(g)
+
+
+@kernel
+def log_cycle(g: Tables, kind: int) -> None:
+    begin_entry(g, kind)
+    a = g.now[0].cycle
+    log_passage(g, a, g.search[a].by)
+    a = g.search[a].before
+    while a != g.now[0].cycle:
+        log_passage(g, a, g.search[a].by)
+        a = g.search[a].before
+    end_entry(g)
+
+
+@kernel
+def log_known(g: Tables, found: int, c: int, u: int) -> None:
+    """The path from c to u that the queue holds, from u backwards."""
+    now = g.now[0]
+    begin_entry(g, KNOWN)
+    i = found
+    by = 0
+    while i != NONE:  # c comes first here: turned round below
+        log_passage(g, g.queue[i].node, by)
+        by = g.queue[i].by
+        i = g.queue[i].came
+    low, high = g.entry[now.entries].first, now.passages - 1
+    while low < high:
+        node, by = g.passage[low].node, g.passage[low].by
+        g.passage[low].node = g.passage[high].node
+        g.passage[low].by = g.passage[high].by
+        g.passage[high].node = node
+        g.passage[high].by = by
+        low += 1
+        high -= 1
+    end_entry(g)
+    name_pair(g, c, u)
+
+
+@kernel
+def log_lemma(g: Tables) -> None:
+    begin_entry(g, LEMMA)
+    for i in range(g.now[0].learnt):
+        log_passage(g, start_of(g, g.learnt[i]), 0)
+        log_passage(g, end_of(g, g.learnt[i]), 0)
+    end_entry(g)
+
+
+@kernel
+def begin_entry(g: Tables, kind: int) -> None:
+    now = g.now[0]
+    entry = g.entry[now.entries]
+    entry.kind = kind
+    entry.before = NONE
+    entry.after = NONE
+    entry.first = now.passages
+
+
+@kernel
+def log_passage(g: Tables, node: int, by: int) -> None:
+    """A node of a path and the arrow into it. Virtual nodes are passed over: the pair is told as a whole."""
+    now = g.now[0]
+    if g.node[node].kind != VIRTUAL:
+        g.passage[now.passages].node = node
+        g.passage[now.passages].by = by
+        now.passages += 1
+
+
+@kernel
+def end_entry(g: Tables) -> None:
+    now = g.now[0]
+    g.entry[now.entries].past = now.passages
+    now.entries += 1
+
+
+@kernel
+def name_pair(g: Tables, before: int, after: int) -> None:
+    entry = g.entry[g.now[0].entries - 1]
+    entry.before = before
+    entry.after = after

@@ -1,0 +1,270 @@
+"""From the engine's log to evidence: a cycle with its steps, or a refutation where clauses were needed.
+
+The log is in the order in which things were found, so an entry rests on earlier ones alone. Evidence is made
+backwards from the last entry: only what it rests on is told.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+
+from gradual.deciding.engine import kernels
+from gradual.deciding.engine.tables import Entry
+from gradual.evidence.verdict import Cycle, Edge, EdgeKind, Pair, Path, Refutation, Step
+from gradual.history import INITIAL, RMW, WRITE, Column, History
+from gradual.models.fit import Fit
+from gradual.models.sets import members
+from gradual.models.syntax import Expression
+
+KINDS: dict[int, EdgeKind] = {kernels.PO: "po", kernels.WR: "wr", kernels.WW: "ww", kernels.FACT: "ww",
+                              kernels.RW: "rw", kernels.ASSUMED: "ww"}
+LONG = 200
+"""Arrows of a path beyond which no shortcuts are looked for."""
+FACTS = (kernels.UNIT, kernels.CLOSED)
+
+
+def evidence(history: History, fit: Fit, log: Sequence[Entry]) -> Cycle | Refutation:
+    """What the log of a violation proves."""
+    proof = _Proof(history, fit, log)
+    last = log[-1]
+    if last[0] == kernels.CYCLE:
+        try:
+            return proof.cycle(len(log) - 1)
+        except _NeedsClauses:
+            pass
+    return proof.refutation()
+
+
+class _NeedsClauses(Exception):
+    """A fact that no path shows: it was resolved from clauses."""
+
+
+class _Proof:
+    def __init__(self, history: History, fit: Fit, log: Sequence[Entry]) -> None:
+        self._history = history
+        self._fit = fit
+        self._log = log
+        self._paths = _Paths(history, fit)
+        self._shown: dict[Pair, list[int]] = {}
+        """For each pair, the entries that show its order."""
+        for place, (kind, before, after, _) in enumerate(log):
+            if kind in (*FACTS, kernels.KNOWN):
+                self._shown.setdefault((before, after), []).append(place)
+
+    # --- a cycle whose steps are all shown by paths
+
+    def cycle(self, place: int) -> Cycle:
+        steps: dict[Pair, tuple[int, Step]] = {}
+        edges = self._paths.shortcut(self._round(place), closed=True)
+        todo = [(pair, place) for pair in self._premises(edges)]
+        while todo:
+            pair, before = todo.pop()
+            if pair in steps and steps[pair][0] < before:
+                continue
+            at, step = self._step(pair, before)
+            steps[pair] = at, step
+            todo += [(premise, at) for premise in self._premises(step.path)] if at >= 0 else []
+        ordered = sorted(steps.values(), key=lambda found: found[0])
+        return Cycle(edges, self._fit.axiom, tuple(step for _, step in ordered))
+
+    def _step(self, pair: Pair, before: int) -> tuple[int, Step]:
+        """Why a pair is ordered, from what was known before an entry; and when that was found."""
+        path = seen_successively(self._history, *pair) if self._fit.coherence else None
+        if path is not None:
+            return -1, Step(*pair, path, self._fit.coherence or "")
+        earlier = [place for place in self._shown.get(pair, ()) if place < before]
+        if not earlier:
+            raise _NeedsClauses
+        return earlier[0], Step(*pair, self._paths.shortcut(self._arrows(earlier[0])), self._fit.axiom)
+
+    # --- a refutation
+
+    def refutation(self) -> Refutation:
+        """Every cycle that was met is a case, and every clause that was resolved a lemma."""
+        cases, lemmas = [], []
+        for place, (kind, _, _, passages) in enumerate(self._log):
+            if kind == kernels.LEMMA:
+                nodes = [node for node, _ in passages]
+                lemmas.append(tuple(zip(nodes[::2], nodes[1::2], strict=True)))
+            elif kind != kernels.KNOWN:
+                cases.append(self._case(place))
+        if not lemmas or lemmas[-1]:
+            lemmas.append(())
+        return Refutation(tuple(cases), tuple(lemmas))
+
+    def _case(self, place: int) -> Cycle:
+        """A cycle under all pairs that it rests on, but for those that coherence or a path of its own shows."""
+        edges = self._round(place)
+        steps: list[Step] = []
+        assumed: set[Pair] = set()
+        todo = self._premises(edges)
+        while todo:
+            pair = todo.pop()
+            known = [at for at in self._shown.get(pair, ()) if at < place and self._log[at][0] == kernels.KNOWN]
+            path = seen_successively(self._history, *pair) if self._fit.coherence else None
+            if path is not None:
+                steps.append(Step(*pair, path, self._fit.coherence or ""))
+            elif known:
+                steps.append(Step(*pair, self._arrows(known[0]), self._fit.axiom))
+                todo += self._premises(steps[-1].path)
+            else:
+                assumed.add(pair)
+        once = {(step.before, step.after): step for step in steps}
+        return Cycle(edges, self._fit.axiom, tuple(reversed(list(once.values()))), tuple(sorted(assumed)))
+
+    # --- paths of the log
+
+    def _arrows(self, place: int) -> Path:
+        """The path of an entry, forwards."""
+        passages = self._log[place][3][::-1]
+        return tuple(Edge(KINDS[by], a, b) for (a, _), (b, by) in zip(passages, passages[1:], strict=False))
+
+    def _round(self, place: int) -> Path:
+        """The cycle of an entry. That of a fact goes back from the end of its path by what it excludes."""
+        kind, before, after, passages = self._log[place]
+        path = self._arrows(place)
+        if kind in (kernels.CYCLE, kernels.CASE):
+            start, by = passages[-1]
+            return (*path, Edge(KINDS[by], passages[0][0], start))
+        return (*path, Edge("rw" if kind == kernels.UNIT else "ww", path[-1].end, before))
+
+    def _premises(self, path: Path) -> list[Pair]:
+        """The pairs of writes that a path rests on, but for demanded last writes."""
+        found = []
+        for edge in path:
+            pair = None
+            if edge.kind == "ww":
+                pair = edge.start, edge.end
+            elif edge.kind == "rw" and self._history.source[edge.start] != INITIAL:
+                pair = int(self._history.source[edge.start]), edge.end
+            if pair is not None and self._history.final[self._history.location[pair[1]]] != pair[1]:
+                found.append(pair)
+        return found
+
+
+# --- shorter paths
+
+
+class _Paths:
+    """Shortens paths by the program order that a model keeps in one step."""
+
+    def __init__(self, history: History, fit: Fit) -> None:
+        self._history = history
+        self._masks: dict[Expression, Column] = {}
+        self._steps = [t for t in fit.transitions if t.start == t.end == 0 and t.step.relation in ("po", "po-loc")
+                       and not t.step.inverse]
+
+    def keeps(self, a: int, b: int) -> bool:
+        """Does the model keep a before b, of one thread, by a single term?"""
+        history = self._history
+        if history.thread[a] != history.thread[b] or a >= b:
+            return False
+        one_place = history.location[a] == history.location[b] and history.location[a] >= 0
+        return any((t.step.relation == "po" or one_place) and self._in(t.before, a) and self._in(t.after, b)
+                   for t in self._steps)
+
+    def _in(self, test: Expression, operation: int) -> bool:
+        if test not in self._masks:
+            self._masks[test] = members(self._history, test)
+        return bool(self._masks[test][operation])
+
+    def shortcut(self, path: Path, *, closed: bool = False) -> Path:
+        """A shortest path (or cycle) along its arrows and program order between its operations."""
+        if len(path) > LONG:
+            return self._merged(path)
+        if closed:
+            found = (self._between(edge.end, edge.start, path, edge) for edge in path if edge.kind != "po")
+            return min((cycle for cycle in found if cycle), key=len, default=path)
+        return self._between(path[0].start, path[-1].end, path, None)
+
+    def _between(self, start: int, end: int, path: Path, closing: Edge | None) -> Path:
+        """From start to end along the arrows of a path, and back by a closing one."""
+        out: dict[int, list[Edge]] = {}
+        for edge in path:
+            out.setdefault(edge.start, []).append(edge)
+        nodes = sorted({edge.start for edge in path} | {path[-1].end})
+        came: dict[int, Edge | None] = {start: None}
+        queue = deque([start])
+        while queue and end not in came:
+            node = queue.popleft()
+            ways = out.get(node, []) + [Edge("po", node, other) for other in nodes
+                                        if other not in came and self.keeps(node, other)]
+            for edge in ways:
+                if edge.end not in came:
+                    came[edge.end] = edge
+                    queue.append(edge.end)
+        found: list[Edge] = []
+        edge = came.get(end)
+        while edge is not None:
+            found.append(edge)
+            edge = came[edge.start]
+        return (*reversed(found), *([closing] if closing else []))
+
+    def _merged(self, path: Path) -> Path:
+        merged: list[Edge] = []
+        for edge in path:
+            last = merged[-1] if merged else None
+            if last and last.kind == edge.kind == "po" and self.keeps(last.start, edge.end):
+                merged[-1] = Edge("po", last.start, edge.end)
+            else:
+                merged.append(edge)
+        return tuple(merged)
+
+
+# --- what coherence says, as paths
+
+
+def seen_successively(history: History, before: int, after: int) -> Path | None:
+    """A path of one location that shows `before` stored before `after`: a thread saw the one, and next the other."""
+    last: dict[int, int] = {}
+    for operation, write in _sights(history, int(history.location[before])):
+        thread = int(history.thread[operation])
+        if write == after and last.get(thread) == before:
+            return location_path(history, before, operation)
+        last[thread] = write
+    return None
+
+
+def _sights(history: History, location: int) -> Iterator[Pair]:
+    """The accesses to a location, each with the write that it sees; an rmw sees two."""
+    for operation in (history.location == location).nonzero()[0].tolist():
+        if history.kind[operation] != WRITE:
+            yield operation, int(history.source[operation])
+        if history.kind[operation] in (WRITE, RMW):
+            yield operation, operation
+
+
+def location_path(history: History, write: int, operation: int) -> Path:
+    """From the write that a thread saw last at a location to its next access there, `operation`.
+
+    The thread wrote it, or read it, with the access just before; an rmw sees its source itself.
+    """
+    if history.kind[operation] == RMW and history.source[operation] == write:
+        return (Edge("wr", write, operation),)
+    last = _access_before(history, operation)
+    seen = () if last == write else (Edge("wr", write, last),)
+    return (*seen, Edge("po", last, operation))
+
+
+def _access_before(history: History, operation: int) -> int:
+    """The last access of the same thread to the same location."""
+    mine = history.location[:operation] == history.location[operation]
+    mine &= history.thread[:operation] == history.thread[operation]
+    return int(mine.nonzero()[0][-1])
+
+
+def location_cycle(history: History, read: int, scope: str) -> Cycle:
+    """`read` returns the initial value, though its thread saw a write there before."""
+    last = _access_before(history, read)
+    write = last if history.kind[last] in (WRITE, RMW) else int(history.source[last])
+    return Cycle((*location_path(history, write, read), Edge("rw", read, write)), scope)
+
+
+def own_future(history: History, scope: str) -> Iterator[Cycle]:
+    """Reads whose source lies later in their own thread (for an rmw: is the rmw itself)."""
+    reads = history.reads
+    source = history.source[reads]
+    for r, w in zip(reads[source >= reads].tolist(), source[source >= reads].tolist(), strict=True):
+        if history.thread[w] == history.thread[r]:
+            yield Cycle((Edge("po", r, w), Edge("wr", w, r)) if w != r else (Edge("wr", w, r),), scope)

@@ -1,0 +1,327 @@
+"""Static relations as regular expressions over po, po-loc, reads-from and dependencies, and these as automata.
+
+Composition, union, closures, tests `[S]` and inverses are regular as they stand. `& (A*B)` and `\\ (A*B)` are tests,
+`& loc`, `& int` and `& ext` choose another relation. What is neither raises `Irregular`: it has to be looked at pair
+by pair.
+
+The automaton is Glushkov's: a state for each occurrence of a relation, those that are followed alike being one.
+State 0 is the operation itself, where pairs begin and end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import reduce
+
+from gradual.models.syntax import (
+    Complement,
+    Difference,
+    Expression,
+    Fixpoint,
+    Identity,
+    Intersection,
+    Inverse,
+    Maybe,
+    Name,
+    Named,
+    Nothing,
+    Plus,
+    Product,
+    Sequence,
+    Star,
+    Union,
+    Variable,
+)
+
+ALL = Name("_")
+STEPS = frozenset({"po", "po-loc", "rf", "rfi", "rfe", "addr", "data", "ctrl", "rmw"})
+
+
+class Irregular(Exception):
+    """An expression that is no regular one."""
+
+
+@dataclass(frozen=True)
+class Step(Expression):
+    """One of STEPS, or its inverse, between events that are in two sets."""
+
+    relation: str
+    inverse: bool = False
+
+
+def regular(expression: Expression, inverse: bool = False) -> Expression:
+    """The expression made of Step, Identity, Sequence, Union, Plus, Star, Maybe and Nothing alone. Raises Irregular."""
+    match expression:
+        case Named(_, of):
+            return regular(of, inverse)
+        case Name("id"):
+            return Identity(ALL)
+        case Name(name) if name in STEPS:
+            return Step(name, inverse)
+        case Identity() | Nothing():
+            return expression
+        case Union(left, right):
+            return union(regular(left, inverse), regular(right, inverse))
+        case Sequence(left, right):
+            first, second = regular(left, inverse), regular(right, inverse)
+            return sequence(second, first) if inverse else sequence(first, second)
+        case Plus(of):
+            return Plus(regular(of, inverse))
+        case Star(of):
+            return Star(regular(of, inverse))
+        case Maybe(of):
+            return Maybe(regular(of, inverse))
+        case Inverse(of):
+            return regular(of, not inverse)
+        case Intersection(left, right):
+            return _intersection(left, right, inverse)
+        case Difference(left, right):
+            return _difference(left, right, inverse)
+        case Fixpoint():
+            return Plus(regular(_transitive(expression), inverse))
+    raise Irregular
+
+
+def union(left: Expression, right: Expression) -> Expression:
+    if isinstance(left, Nothing) or isinstance(right, Nothing):
+        return right if isinstance(left, Nothing) else left
+    return Union(left, right)
+
+
+def sequence(left: Expression, right: Expression) -> Expression:
+    if isinstance(left, Nothing) or isinstance(right, Nothing):
+        return Nothing()
+    if isinstance(left, Identity) and isinstance(right, Identity):
+        return Identity(_both(left.of, right.of))
+    return Sequence(left, right)
+
+
+def _both(left: Expression, right: Expression) -> Expression:
+    if left == ALL or right == ALL:
+        return right if left == ALL else left
+    return left if left == right else Intersection(left, right)
+
+
+def _either(left: Expression, right: Expression) -> Expression:
+    if ALL in (left, right):
+        return ALL
+    return left if left == right else Union(left, right)
+
+
+def _plain(expression: Expression) -> Expression:
+    while isinstance(expression, Named):
+        expression = expression.of
+    return expression
+
+
+def _transitive(fixpoint: Fixpoint) -> Expression:
+    """`let rec r = e | r;r` is e+."""
+    if len(fixpoint.definitions) != 1:
+        raise Irregular
+    name, body = fixpoint.definitions[0]
+    me = Variable(name)
+    terms = [term for term in alternatives(body) if _plain(term) != Sequence(me, me)]
+    if len(terms) == len(list(alternatives(body))) or any(_mentions(term, me) for term in terms):
+        raise Irregular
+    return reduce(Union, terms, Nothing())
+
+
+def _mentions(expression: Expression, variable: Variable) -> bool:
+    return expression == variable or any(_mentions(part, variable) for part in parts(expression))
+
+
+def parts(expression: Expression) -> Iterator[Expression]:
+    """The expressions that an expression is made of."""
+    for value in vars(expression).values():
+        if isinstance(value, Expression):
+            yield value
+        elif isinstance(value, tuple):
+            yield from (body for _, body in value)
+
+
+def alternatives(expression: Expression) -> Iterator[Expression]:
+    """The terms of a union, without names."""
+    plain = _plain(expression)
+    if isinstance(plain, Union):
+        yield from alternatives(plain.left)
+        yield from alternatives(plain.right)
+    elif not isinstance(plain, Nothing):
+        yield plain
+
+
+def _intersection(left: Expression, right: Expression, inverse: bool) -> Expression:
+    for one, other in ((left, right), (right, left)):
+        chosen = _plain(other)
+        if isinstance(chosen, Union):
+            return union(_intersection(one, chosen.left, inverse), _intersection(one, chosen.right, inverse))
+        if isinstance(chosen, Product):
+            first, second = Identity(chosen.left), Identity(chosen.right)
+            if inverse:
+                first, second = second, first
+            return sequence(first, sequence(regular(one, inverse), second))
+        if isinstance(chosen, Name) and chosen.name in _ONLY:
+            return _only(regular(one, inverse), _ONLY[chosen.name])
+    raise Irregular
+
+
+_ONLY: dict[str, dict[str, str | None]] = {
+    "loc": {"po": "po-loc", "po-loc": "po-loc", "rf": "rf", "rfi": "rfi", "rfe": "rfe", "rmw": "rmw"},
+    "int": {"rf": "rfi", "rfe": None} | {name: name for name in STEPS - {"rf", "rfe"}},
+    "ext": {"rf": "rfe", "rfe": "rfe"} | {name: None for name in STEPS - {"rf", "rfe"}},
+}
+"""What is left of a relation within one location, within and across threads."""
+
+
+def _only(expression: Expression, chosen: dict[str, str | None]) -> Expression:
+    match expression:
+        case Nothing():
+            return expression
+        case Step(relation, inverse) if relation in chosen:
+            name = chosen[relation]
+            return Nothing() if name is None else Step(name, inverse)
+        case Union(left, right):
+            return union(_only(left, chosen), _only(right, chosen))
+        case Sequence(Identity() as test, of):
+            return sequence(test, _only(of, chosen))
+        case Sequence(of, Identity() as test):
+            return sequence(_only(of, chosen), test)
+    raise Irregular
+
+
+def _difference(left: Expression, right: Expression, inverse: bool) -> Expression:
+    without = _plain(right)
+    kept = regular(left, inverse)
+    if isinstance(without, Nothing):
+        return kept
+    if isinstance(without, Union):
+        return _difference(Difference(left, without.left), without.right, inverse)
+    if isinstance(without, Product):
+        first, second = (without.right, without.left) if inverse else (without.left, without.right)
+        return union(sequence(Identity(Complement(first)), kept), sequence(kept, Identity(Complement(second))))
+    if without == Name("id") and _strict(kept):
+        return kept
+    raise Irregular
+
+
+def _strict(expression: Expression) -> bool:
+    """Is no event related to itself, for sure?"""
+    match expression:
+        case Step() | Nothing():
+            return True
+        case Union(left, right):
+            return _strict(left) and _strict(right)
+        case Sequence(left, right):
+            tests = isinstance(left, Identity) or isinstance(right, Identity)
+            return tests and (_strict(left) or _strict(right))
+    return False
+
+
+# --- automata
+
+
+@dataclass(frozen=True)
+class Transition:
+    """From an event of a set, in a state, along a relation to an event of another set, in another state."""
+
+    start: int
+    before: Expression
+    step: Step
+    after: Expression
+    end: int
+
+
+@dataclass(frozen=True)
+class _Position:
+    """An occurrence of a relation."""
+
+    number: int
+    step: Step
+
+
+_Links = list[tuple[Expression, _Position]]
+"""Positions that may come next (or last), each with the test on the event in between."""
+
+
+@dataclass(frozen=True)
+class _Fragment:
+    first: _Links
+    last: _Links
+    empty: tuple[Expression, ...]
+    """The tests under which it may be passed without a step."""
+
+
+class _Glushkov:
+    def __init__(self) -> None:
+        self.positions: list[_Position] = []
+        self.follow: list[tuple[_Position, Expression, _Position]] = []
+
+    def fragment(self, expression: Expression) -> _Fragment:
+        match expression:
+            case Nothing():
+                return _Fragment([], [], ())
+            case Identity(of):
+                return _Fragment([], [], (of,))
+            case Step():
+                position = _Position(len(self.positions), expression)
+                self.positions.append(position)
+                return _Fragment([(ALL, position)], [(ALL, position)], ())
+            case Union(left, right):
+                a, b = self.fragment(left), self.fragment(right)
+                return _Fragment(a.first + b.first, a.last + b.last, a.empty + b.empty)
+            case Sequence(left, right):
+                return self._sequence(self.fragment(left), self.fragment(right))
+            case Plus(of):
+                return self._again(self.fragment(of))
+            case Star(of):
+                found = self._again(self.fragment(of))
+                return _Fragment(found.first, found.last, (*found.empty, ALL))
+            case Maybe(of):
+                found = self.fragment(of)
+                return _Fragment(found.first, found.last, (*found.empty, ALL))
+        raise Irregular
+
+    def _link(self, last: _Links, first: _Links) -> None:
+        self.follow += [(p, _both(after, before), q) for after, p in last for before, q in first]
+
+    def _sequence(self, a: _Fragment, b: _Fragment) -> _Fragment:
+        self._link(a.last, b.first)
+        first = a.first + [(_both(test, before), q) for test in a.empty for before, q in b.first]
+        last = b.last + [(_both(after, test), p) for test in b.empty for after, p in a.last]
+        return _Fragment(first, last, tuple(_both(x, y) for x in a.empty for y in b.empty))
+
+    def _again(self, a: _Fragment) -> _Fragment:
+        self._link(a.last, a.first)
+        return a
+
+
+def automaton(expression: Expression) -> list[Transition]:
+    """The transitions of a regular expression. A pair of the relation is a path from state 0 to state 0."""
+    glushkov = _Glushkov()
+    whole = glushkov.fragment(expression)
+    if whole.empty:
+        raise Irregular  # an event would be related to itself
+    states = _states(glushkov)
+    found: set[Transition] = set()
+    into: dict[int, list[tuple[int, Expression]]] = {}
+    for before, q in whole.first:
+        into.setdefault(q.number, []).append((0, before))
+    for p, test, q in glushkov.follow:
+        into.setdefault(q.number, []).append((states[p.number], test))
+    for position in glushkov.positions:
+        ends = [(after, 0) for after, p in whole.last if p == position]
+        tests = [test for p, test, _ in glushkov.follow if p == position]
+        ends += [(reduce(_either, tests), states[position.number])] if tests else []
+        found |= {Transition(start, before, position.step, after, end)
+                  for start, before in into.get(position.number, ()) for after, end in ends}
+    return sorted(found, key=repr)
+
+
+def _states(glushkov: _Glushkov) -> dict[int, int]:
+    """A state for each position that is followed; the same for those that are followed alike."""
+    alike: dict[frozenset[tuple[Expression, int]], int] = {}
+    found = {}
+    for position in glushkov.positions:
+        following = frozenset((test, q.number) for p, test, q in glushkov.follow if p == position)
+        found[position.number] = alike.setdefault(following, len(alike) + 1) if following else 0
+    return found

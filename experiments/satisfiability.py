@@ -28,6 +28,7 @@ Per variable 2 operations in 2 threads, per clause 24 in 15: 4 160 in 2 630 at 4
 
 from __future__ import annotations
 
+from itertools import count
 from random import Random
 
 from gradual.history import Builder, History
@@ -54,6 +55,12 @@ def satisfiable(formula: list[Clause]) -> bool:
 
     with Solver(name="cadical153", bootstrap_with=formula) as solver:
         return bool(solver.solve())
+
+
+def first_formula(variables: int, wanted: bool) -> list[Clause]:
+    """The first random formula that can, or cannot, be satisfied."""
+    return next(formula for formula in (random_formula(variables, seed) for seed in count(1))
+                if satisfiable(formula) == wanted)
 
 
 def history_of(formula: list[Clause], name: str = "") -> History:

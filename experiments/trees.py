@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import subprocess
 import sys
 import threading
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
 WORKER = Path(__file__).with_name("worker.py")
+PARTS, SUFFIXES = ("gradual", "adapters", "datalog"), (".py", ".lp", ".cat")
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,7 @@ class Tree:
     """A checkout with an installation of it."""
 
     name: str
+    root: Path
     python: Path
 
     @property
@@ -28,8 +31,16 @@ class Tree:
         """A worker. Isolated: what lies in the folder or in PYTHONPATH must not be taken for the installation."""
         return [str(self.python), "-I", str(WORKER)]
 
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of the code that is measured."""
+        digest = hashlib.sha256()
+        for file in sorted(file for part in PARTS for file in (self.root / part).rglob("*") if file.suffix in SUFFIXES):
+            digest.update(file.read_bytes())
+        return digest.hexdigest()[:12]
 
-THIS = Tree("this", Path(sys.executable))
+
+THIS = Tree("this", ROOT, Path(sys.executable))
 
 
 def tree_before(folder: Path) -> Tree:
@@ -37,11 +48,12 @@ def tree_before(folder: Path) -> Tree:
     python = folder.absolute() / ".venv" / "bin" / "python"
     if not python.exists():
         raise argparse.ArgumentTypeError(f"{folder} has no .venv: run `make demo` there first")
-    found = subprocess.run([python, "-I", "-c", "import gradual; print(gradual.__file__)"], capture_output=True, text=True)
+    found = subprocess.run([python, "-I", "-c", "import gradual; print(gradual.__file__)"], capture_output=True,
+                           text=True)
     if not Path(found.stdout.strip()).is_relative_to(folder.resolve()):
-        raise argparse.ArgumentTypeError(f"the .venv of {folder} has another gradual installed, or none: run `make demo` "
-                                         "there first")
-    return Tree("before", python)
+        raise argparse.ArgumentTypeError(f"the .venv of {folder} has another gradual installed, or none: run "
+                                         "`make demo` there first")
+    return Tree("before", folder.absolute(), python)
 
 
 def add_before(parser: argparse.ArgumentParser) -> None:
@@ -59,7 +71,7 @@ class Worker:
     def __enter__(self) -> Worker:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None) -> None:
+    def __exit__(self, *error: object) -> None:
         self.stop()
 
     def ask(self, job: dict[str, Any], limit: float) -> list[dict[str, Any]] | None:
@@ -92,5 +104,6 @@ class Worker:
 
     def _running(self) -> subprocess.Popen[str]:
         if self._process is None:
-            self._process = subprocess.Popen(self.tree.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            self._process = subprocess.Popen(self.tree.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                             text=True)
         return self._process

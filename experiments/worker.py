@@ -1,6 +1,6 @@
-"""Checks what it is asked to, a JSON object per line in, one per history and model out; `{"end": …}` after each job.
+"""Checks what it is asked to, a JSON object per line in, one per history and model out; `{"end": true}` after each job.
 
-Run by the Python of the tree that is measured, so it speaks to what every version has: `gradual.read` and `gradual.check`.
+Run by the Python of the tree that is measured, so it uses what every version has: `gradual.read`, `gradual.check`.
 
     {"file": "trace.csv", "models": ["sc", "tso"], "addresses": [], "options": {"timeout": 20}}
 
@@ -46,10 +46,9 @@ def judged(history: Any, model: str, options: dict[str, Any]) -> Answer:
 
 def main() -> None:
     for line in sys.stdin:
-        count = 0
-        for count, answer in enumerate(answers(json.loads(line)), 1):
+        for answer in answers(json.loads(line)):
             print(json.dumps(answer))
-        print(json.dumps({"end": count}), flush=True)
+        print(json.dumps({"end": True}), flush=True)
 
 
 if __name__ == "__main__":

@@ -2,10 +2,11 @@
 
     python -m experiments.agree --before DIR [--histories 50000] [--traces ../shared/traces]
 
-Random histories of 4 to 60 operations with rmws, fences and final values (half of them from machines, so that many are
-consistent), the corpus, the traces beside the repository, the hard histories; each under SC, TSO and PSO. Both checkouts
-run as a process that reads the same files. Differences are listed, their histories kept in build/agree/; exits with 1 if
-there is one. Where one side ran out of time, or neither can read a trace, nothing can be compared: this is counted.
+Random histories of 4 to 60 operations with rmws, fences and final values (half of them from machines, so that many
+are consistent), the corpus, the traces beside the repository, the hard histories; each under SC, TSO and PSO. Both
+checkouts run as a process that reads the same files. Differences are listed, their histories kept in build/agree/;
+exits with 1 if there is one. Where one side ran out of time, or neither can read a trace, nothing can be compared:
+this is counted.
 """
 
 from __future__ import annotations
@@ -147,8 +148,8 @@ class Comparison:
         texts = [f"{answer.get('verdict', 'missing')} ({answer.get('decided_by') or answer.get('message', '')})"
                  for answer in answers]
         known = f", known to be {sheet.expected[key]}" if key in sheet.expected else ""
-        print(f"DIFFERENT {sheet.source} {sheet.file.name} #{key[0]} {key[1]}: this {texts[0]}, before {texts[1]}{known}"
-              f"{keep(sheet, key[0])}", flush=True)
+        print(f"DIFFERENT {sheet.source} {sheet.file.name} #{key[0]} {key[1]}: this {texts[0]}, before {texts[1]}"
+              f"{known}{keep(sheet, key[0])}", flush=True)
 
     def table(self) -> Iterator[str]:
         kinds = ("consistent", "violation", "undecided", "unreadable", "different")

@@ -11,7 +11,8 @@ PACKAGES = ("gradual", "clingo", "python-sat", "numba", "numpy", "pandas", "pyar
 
 
 def notes() -> Iterator[str]:
-    yield f"{_processor()}, {os.cpu_count()} cores, {_memory():.0f} GiB, {platform.system()}, load {os.getloadavg()[0]:.1f}"
+    yield (f"{_processor()}, {os.cpu_count()} cores, {_memory():.0f} GiB, {platform.system()}, "
+           f"load {os.getloadavg()[0]:.1f}")
     yield f"Python {platform.python_version()}, " + ", ".join(f"{name} {_version(name)}" for name in PACKAGES)
 
 

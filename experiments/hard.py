@@ -2,9 +2,9 @@
 
     python -m experiments.hard [--before DIR] [--timeout 20] [--quick]
 
-Every history by the engine, by the plain encoding (`direct`) and, with --before, by the checkout there: verdict, seconds,
-conflicts. A route that ran out of time is not tried on larger ones of the kind. Written to experiments/results/hard.md.
-Exits with 1 when a verdict is not the one the formula or the machine calls for.
+Every history by the engine, by the plain encoding (`direct`) and, with --before, by the checkout there: verdict,
+seconds, conflicts. A route that ran out of time is not tried on larger ones of the kind. Written to
+experiments/results/hard.md. Exits with 1 when a verdict is not the one the formula or the machine calls for.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CROWD_LOCATIONS = 16
 CROWD_WRITES = 0.9
 WRONG = {"consistent": ("violation", "error"), "violation": ("consistent", "error")}
 GRACE = 10.0
-"""Seconds beyond twice the time limit after which a process is ended: some versions do not look at the clock in time."""
+"""Seconds beyond twice the time limit after which a process is ended: some versions look at the clock too late."""
 
 Answer = dict[str, Any]
 
@@ -96,7 +96,8 @@ class Runner:
         """Import and compile before the clock starts; the plain encoding compiles nothing, and is slow on many."""
         small, large = history_of(random_formula(4, 1), "small"), generate("sc", 4, 20_000, 16, 1)
         gradual.write([small] if self.route.name == "direct" else [small, large], file)
-        self.worker.ask({"file": str(file), "models": ["sc", "tso"], "options": {"timeout": 60, **self.route.options}}, 300)
+        options = {"timeout": 60, **self.route.options}
+        self.worker.ask({"file": str(file), "models": ["sc", "tso"], "options": options}, 300)
 
     def judge(self, hard: Hard, file: Path, model: str) -> Answer:
         if (hard.kind, model) in self._gave_up:
@@ -150,8 +151,8 @@ def main() -> None:
 
 
 def write(lines: list[str], timeout: float) -> None:
-    head = ["# Hard histories", "", f"Written by `python -m experiments.hard`; time limit {timeout:g} s, seconds of the "
-            "check with everything loaded.", "", *(f"- {note}" for note in computer.notes()), ""]
+    head = ["# Hard histories", "", f"Written by `python -m experiments.hard`; time limit {timeout:g} s, seconds of "
+            "the check with everything loaded.", "", *(f"- {note}" for note in computer.notes()), ""]
     (RESULTS / "hard.md").write_text("\n".join([*head, *lines]) + "\n", encoding="utf-8")
 
 

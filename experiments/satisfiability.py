@@ -1,27 +1,28 @@
 """3-SAT as histories: SC, TSO and PSO each allow the history exactly when the formula can be satisfied.
 
-Deciding SC is NP-complete (Gibbons and Korach, 1997; Cantin, Lipasti and Smith, 2005). In this reduction a truth value is
-the order of two writes, and there is no thread with a write and anything else, so the three models agree on it.
+Deciding SC is NP-complete (Gibbons and Korach, 1997; Cantin, Lipasti and Smith, 2005). In this reduction a truth value
+is the order of two writes. Threads are one write or two reads, so the three models agree.
 
-*Variable* x: two threads, `W x=1` and `W x=2`. The variable is true when x=1 comes first. Of a literal, let u and w be the
-writes that come in the order u, w when it is *false*.
+*Variable* x: two threads, `W x=1` and `W x=2`. It is true when x=1 comes first. Of a literal, let u and w be the writes
+that come in the order u, w when it is *false*.
 
-*Occurrence* of a literal: a location y of its own with writes u', w' in two threads, which copies the order one way:
+*Occurrence* of a literal: a location y of its own with writes u', w' in two threads, which copies the order one way by
 
     R y=u'; R x=u        R x=w; R y=w'
 
-If u precedes w, then so does u' precede w': otherwise u' → R y=u' → R x=u → w → R x=w → R y=w' → u' is a cycle
+If u precedes w, then u' precedes w': otherwise u' → R y=u' → R x=u → w → R x=w → R y=w' → u' is a cycle
 (wr, po, rw, wr, po, rw).
 
-*Clause*: its occurrences in a ring, a thread from each to the next, `R y=w'; R z=u'` (z is the location of the next one).
-If all three are false, each R z=u' → w' of z → R z=w' → the next R …=u' closes a cycle. So a consistent history gives a
-satisfying assignment: the order of the writes of each variable.
+*Clause*: its occurrences in a ring, a thread from each to the next, `R y=w'; R z=u'` with z the next one's location. If
+all are false, each R z=u' → w' of z → R z=w' → the next ring thread's second read leads once round: a cycle. So a
+consistent history gives a satisfying assignment, the order of the writes of each variable.
 
 Conversely, take a satisfying assignment, order each variable's writes by it and every copy like its variable. Run the
-first writes everywhere, then the reads of first values whose threads can: all but those of a ring thread that waits for
-the w' of a false occurrence. Run the second writes of the variables. Each ring has a true occurrence; from it onwards, the
-thread that leads to a false one has read its u', so w' can be written, and the next thread goes on, until the ring meets
-a true occurrence again. All other reads want the last value of their location, and come at the end. This is an SC run.
+first writes everywhere, then all threads as far as they read first values. Run the second writes of the variables. Each
+ring has a true occurrence, whose thread onwards has read its w'. If the next one is false, the thread has also read the
+u' there, as has the copying thread, so that w' can be written, and the next thread goes on in the same way, until the
+ring meets a true occurrence. Now write the u' of the true ones. All other reads want the last value of their location,
+and come at the end. This is an SC run.
 
 Per variable 2 operations in 2 threads, per clause 24 in 15: 4 160 in 2 630 at 40 variables and 170 clauses.
 """
@@ -34,7 +35,7 @@ from random import Random
 from gradual.history import Builder, History
 
 RATIO = 4.26
-"""Clauses per variable at which about half of all random formulas can be satisfied, and the others are hard to refute."""
+"""Clauses per variable at which about half of all random formulas can be satisfied: the hardest ones."""
 FIRST_IF_TRUE, FIRST_IF_FALSE = 1, 2
 """The values of the two writes of a location."""
 

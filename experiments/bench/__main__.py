@@ -2,10 +2,11 @@
 
     python -m experiments.bench [--before DIR] [--timeout 60] [--quick] [--out experiments/results]
 
-10 000 to 1 000 000 operations, 4 to 64 threads, 16 and 256 locations, SC, TSO and PSO, consistent and broken, in the order
-of issue and grouped by thread; then what compiling costs. Every measurement is a process of its own, with everything loaded
-before the clock starts. Writes bench.csv (every measurement), bench.md (tables) and bench.svg. Interrupted, the same
-command goes on where it was, unless the code has changed. Exits with 1 when a verdict is not what the machine calls for.
+10 000 to 1 000 000 operations, 4 to 64 threads, 16 and 256 locations, SC, TSO and PSO, consistent and broken, in the
+order of issue and grouped by thread; then what compiling costs. Every measurement is a process of its own, with
+everything loaded before the clock starts. Writes bench.csv (every measurement), bench.md (tables) and bench.svg.
+Interrupted, the same command goes on where it was; code that has changed is measured anew. Exits with 1 when a verdict
+is not what the machine calls for.
 """
 
 from __future__ import annotations
@@ -69,7 +70,8 @@ def options() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="10 000 operations, two shapes, once: under two minutes")
     parser.add_argument("--timeout", type=float, default=60.0, metavar="S", help="seconds for each check")
     parser.add_argument("--memory", type=float, default=16.0, metavar="GIB", help="for each process")
-    parser.add_argument("--repetitions", type=int, metavar="N", help=f"of what takes less than {LONG:g} s (3; quick: 1)")
+    parser.add_argument("--repetitions", type=int, metavar="N",
+                        help=f"of what takes less than {LONG:g} s (3; quick: 1)")
     parser.add_argument("--out", type=Path, metavar="DIR", help="where results go (experiments/results; quick: build/)")
     chosen = parser.parse_args()
     chosen.repetitions = chosen.repetitions or (1 if chosen.quick else 3)
@@ -94,9 +96,9 @@ def main() -> None:
              f"{plan.repetitions}, {time.perf_counter() - started:.0f} s in all",
              *(f"{peer.name}: code {peer.code or 'of the program on PATH'}" for peer in peers),
              *(f"**wrong**: {text}" for text in wrong)]
-    text = ["# Benchmark", "", "Written by `python -m experiments.bench`. Seconds of the check with everything loaded (of "
-            "axe: of its whole process), peak memory of the process, conflicts of the search. Every measurement is in "
-            "bench.csv.", "", *(f"- {note}" for note in notes), "", "![seconds over operations](bench.svg)", "",
+    text = ["# Benchmark", "", "Written by `python -m experiments.bench`. Seconds of the check with everything loaded "
+            "(of axe: of its whole process), peak memory of the process, conflicts of the search. Every measurement "
+            "is in bench.csv.", "", *(f"- {note}" for note in notes), "", "![seconds over operations](bench.svg)", "",
             *compiling, *report(journal, names, workloads)]
     (plan.out / "bench.md").write_text("\n".join(text) + "\n", encoding="utf-8")
     draw(journal, names, workloads, plan.out / "bench.svg")

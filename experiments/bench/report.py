@@ -10,6 +10,7 @@ from experiments.bench.workloads import KINDS, MODELS, ORDERS, Workload
 from experiments.markdown import NOTHING, number, table
 
 REFERENCE = "this"
+UNITS = {"seconds": "s", "peak_mb": "MB", "conflicts": "conflicts"}
 
 
 def report(journal: Journal, peers: Sequence[str], workloads: Sequence[Workload]) -> Iterator[str]:
@@ -33,8 +34,8 @@ def disagreements(journal: Journal, workloads: Iterable[Workload]) -> Iterator[s
 
 def _summary(journal: Journal, others: Sequence[str], workloads: Sequence[Workload]) -> Iterator[str]:
     yield from ("## How many times the seconds of this checkout", "",
-                "Geometric mean over the cells that both decided (lowest to highest; number of cells); then the cells that "
-                "only this one, and only the other one, decided.", "")
+                "Geometric mean over the cells that both decided (lowest to highest; number of cells); then the cells "
+                "that only this one, and only the other one, decided.", "")
     rows = []
     for kind in KINDS:
         for order in ORDERS:
@@ -42,8 +43,8 @@ def _summary(journal: Journal, others: Sequence[str], workloads: Sequence[Worklo
                 some = [w for w in workloads if (w.kind, w.order, w.operations) == (kind, order, operations)]
                 rows.append([kind, order, number(operations),
                              *(cell for other in others for cell in _against(journal, other, some))])
-    head = ["verdict", "order", "operations", *(cell for other in others for cell in (other, "only this", f"only {other}"))]
-    yield from table(head, rows, 2)
+    columns = [column for other in others for column in (other, "only this", f"only {other}")]
+    yield from table(["verdict", "order", "operations", *columns], rows, 2)
 
 
 def _against(journal: Journal, other: str, workloads: Sequence[Workload]) -> list[str]:
@@ -53,22 +54,26 @@ def _against(journal: Journal, other: str, workloads: Sequence[Workload]) -> lis
              sum(bool(theirs) and not ours for ours, theirs in times)]
     if not ratios:
         return [NOTHING, *map(str, alone)]
-    return [f"{number(statistics.geometric_mean(ratios))} ({number(min(ratios))} to {number(max(ratios))}; {len(ratios)})",
-            *map(str, alone)]
+    mean, low, high = map(number, (statistics.geometric_mean(ratios), min(ratios), max(ratios)))
+    return [f"{mean} ({low} to {high}; {len(ratios)})", *map(str, alone)]
 
 
 def _cells(journal: Journal, peers: Sequence[str], workloads: Sequence[Workload]) -> list[str]:
+    columns = [(peer, name) for peer in peers for name in UNITS
+               if name != "conflicts" or _counts(journal, peer, workloads)]
     rows = [[w.order, number(w.operations), str(w.threads), str(w.locations),
-             *(cell for peer in peers for cell in _measured(journal, peer, w))] for w in workloads]
-    return table(["order", "operations", "threads", "locations",
-                  *(f"{peer}{unit}" for peer in peers for unit in (", s", ", MB", ", conflicts"))], rows, 1)
+             *(_cell(journal, peer, w, name) for peer, name in columns)] for w in workloads]
+    return table(["order", "operations", "threads", "locations", *(f"{peer}, {UNITS[name]}" for peer, name in columns)],
+                 rows, 1)
 
 
-def _measured(journal: Journal, peer: str, workload: Workload) -> list[str]:
-    seconds = journal.median(peer, workload, "seconds")
-    return [number(seconds) if seconds is not None else journal.failure(peer, workload) or NOTHING,
-            _whole(journal.median(peer, workload, "peak_mb")), _whole(journal.median(peer, workload, "conflicts"))]
+def _counts(journal: Journal, peer: str, workloads: Iterable[Workload]) -> bool:
+    """Whether the peer says how many conflicts there were."""
+    return any(journal.median(peer, workload, "conflicts") is not None for workload in workloads)
 
 
-def _whole(value: float | None) -> str:
-    return number(None if value is None else round(value))
+def _cell(journal: Journal, peer: str, workload: Workload, name: str) -> str:
+    value = journal.median(peer, workload, name)
+    if value is None:
+        return (name == "seconds" and journal.failure(peer, workload)) or NOTHING
+    return number(value if name == "seconds" else round(value))

@@ -94,8 +94,8 @@ def _group_by_thread(file: Path) -> None:
     import pyarrow.parquet
 
     table = pyarrow.parquet.read_table(file)
-    order = pyarrow.compute.sort_indices(table, [("thread", "ascending")], null_placement="at_start")
-    pyarrow.parquet.write_table(table.take(order), file)
+    threads = pyarrow.compute.fill_null(table["thread"], "")
+    pyarrow.parquet.write_table(table.take(pyarrow.compute.sort_indices(threads)), file)
 
 
 if __name__ == "__main__":

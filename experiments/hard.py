@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -67,15 +68,19 @@ def formulas(variables: int) -> Iterator[Hard]:
     """One that can be satisfied and one that cannot."""
     for wanted, verdict in ((True, "consistent"), (False, "violation")):
         yield Hard(f"3-SAT, {'satisfiable' if wanted else 'unsatisfiable'}", f"{variables} variables",
-                   lambda w=wanted: history_of(first_formula(variables, w), "formula"), ("sc", "tso"), verdict)
+                   partial(_formula, variables, wanted), ("sc", "tso"), verdict)
+
+
+def _formula(variables: int, satisfiable: bool) -> History:
+    return history_of(first_formula(variables, satisfiable), "formula")
 
 
 def crowd(operations: int, threads: int) -> Iterator[Hard]:
     """Nearly no reads, so nearly nothing is forced: two operations per thread, 90 % of them writes."""
     for machine in ("sc", "tso"):
         yield Hard(f"90 % writes, {machine} machine", f"{threads} threads",
-                   lambda m=machine: generate(m, threads, operations, CROWD_LOCATIONS, 1, write_ratio=CROWD_WRITES,
-                                              rmw_ratio=0, fence_ratio=0), (machine,), "consistent")
+                   partial(generate, machine, threads, operations, CROWD_LOCATIONS, 1, write_ratio=CROWD_WRITES,
+                           rmw_ratio=0, fence_ratio=0), (machine,), "consistent")
 
 
 def routes(before: Tree | None) -> list[Route]:

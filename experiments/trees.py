@@ -83,7 +83,7 @@ class Worker:
         try:
             process.stdin.write(json.dumps(job) + "\n")
             process.stdin.flush()
-            found = []
+            found: list[dict[str, Any]] = []
             for line in process.stdout:
                 answer = json.loads(line)
                 if "end" in answer:

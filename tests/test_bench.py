@@ -23,12 +23,12 @@ ROOMY = Limits(30.0, 8.0)
 SMALL = Workload("sc", "consistent", "as issued", 10_000, 4, 16)
 
 
-def journal(folder: Path) -> Journal:
-    return Journal(folder / "bench.csv", CODES)
+def journal(folder: Path, limit: float = 20.0) -> Journal:
+    return Journal(folder / "bench.csv", CODES, limit)
 
 
 def sample(peer: str, workload: Workload = SMALL, **found: object) -> Sample:
-    return Sample(**({"peer": peer, "code": CODES[peer]} | workload._asdict() | found))  # type: ignore[arg-type]
+    return Sample(**({"peer": peer, "code": CODES[peer], "limit": 20.0} | workload._asdict() | found))  # type: ignore[arg-type]
 
 
 def test_a_journal_goes_on_where_it_was(tmp_path: Path) -> None:
@@ -39,7 +39,8 @@ def test_a_journal_goes_on_where_it_was(tmp_path: Path) -> None:
     assert again.of("this", SMALL)[0] == sample("this", verdict="consistent", seconds=0.5, peak_mb=80.0, conflicts=7)
     assert again.median("this", SMALL, "seconds") == 0.2
     assert again.failure("before", SMALL) == "> 20 s" and again.median("before", SMALL, "seconds") is None
-    assert Journal(tmp_path / "bench.csv", CODES | {"this": "new"}).of("this", SMALL) == []
+    assert journal(tmp_path, limit=60.0).of("before", SMALL) == [] != journal(tmp_path, limit=60.0).of("this", SMALL)
+    assert Journal(tmp_path / "bench.csv", CODES | {"this": "new"}, 20.0).of("this", SMALL) == []
 
 
 def test_the_tables(tmp_path: Path) -> None:
@@ -51,8 +52,8 @@ def test_the_tables(tmp_path: Path) -> None:
     lines = list(report(book, ["this", "before"], [SMALL, large]))
     assert "| consistent | as issued | 10 000 | 4.00 (4.00 to 4.00; 1) | 0 | 0 |" in lines
     assert "| consistent | as issued | 100 000 | — | 1 | 0 |" in lines
-    assert ("| order | operations | threads | locations | this, s | this, MB | this, conflicts | before, s | before, MB |"
-            in lines)
+    assert ("| order | operations | threads | locations | this, s | this, MB | this, conflicts | before, s "
+            "| before, MB |") in lines
     assert "| as issued | 10 000 | 4 | 16 | 0.500 | 80 | 7 | 2.00 | 200 |" in lines
     assert "| as issued | 100 000 | 4 | 16 | 3.00 | 100 | 1 | > 20 s | — |" in lines
 

@@ -35,7 +35,7 @@ def measure(peer: Peer, workload: Workload, journal: Journal, plan: argparse.Nam
     """As often as asked for, as far as it is not there yet."""
     while _wanted(journal.of(peer.name, workload), plan.repetitions):
         print(peer.name, *workload, file=sys.stderr, flush=True)
-        sample = Sample(peer.name, peer.code, *workload)
+        sample = Sample(peer.name, peer.code, *workload, plan.timeout)
         try:
             result = peer.measure(workload, TRACES, Limits(plan.timeout, plan.memory))
         except Failed as failed:
@@ -84,7 +84,7 @@ def main() -> None:
     trees = [THIS, *([plan.before] if plan.before else [])]
     peers: list[Peer] = [*map(Checkout, trees), *axe()]
     names, workloads = [peer.name for peer in peers], list(matrix(plan.quick))
-    journal = Journal(plan.out / "bench.csv", {peer.name: peer.code for peer in peers})
+    journal = Journal(plan.out / "bench.csv", {peer.name: peer.code for peer in peers}, plan.timeout)
     try:
         compiling = compile_times(trees, TRACES)
         measure_all(peers, workloads, journal, plan)

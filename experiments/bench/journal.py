@@ -22,6 +22,8 @@ class Sample:
     operations: int
     threads: int
     locations: int
+    limit: float
+    """Seconds it was given."""
     verdict: str | None = None
     seconds: float | None = None
     peak_mb: float | None = None
@@ -34,13 +36,14 @@ class Sample:
 
 
 class Journal:
-    """The samples by peer and workload. Those of other versions of a peer stay in the file, and are not seen."""
+    """The samples by peer and workload. Those of other versions of a peer stay in the file, and are not seen; nor are
+    failures with less time than there is now."""
 
-    def __init__(self, file: Path, codes: dict[str, str]) -> None:
+    def __init__(self, file: Path, codes: dict[str, str], limit: float) -> None:
         self._file = file
         self._samples: dict[tuple[str, Workload], list[Sample]] = {}
         for sample in _read(file) if file.exists() else ():
-            if codes.get(sample.peer) == sample.code:
+            if codes.get(sample.peer) == sample.code and not (sample.failure and sample.limit < limit):
                 self._keep(sample)
 
     def add(self, sample: Sample) -> None:
@@ -79,6 +82,6 @@ def _read(file: Path) -> list[Sample]:
 
 def _sample(row: dict[str, str]) -> Sample:
     return Sample(row["peer"], row["code"], row["model"], row["kind"], row["order"], int(row["operations"]),
-                  int(row["threads"]), int(row["locations"]), row["verdict"] or None,
+                  int(row["threads"]), int(row["locations"]), float(row["limit"]), row["verdict"] or None,
                   float(row["seconds"]) if row["seconds"] else None, float(row["peak_mb"]) if row["peak_mb"] else None,
                   int(row["conflicts"]) if row["conflicts"] else None, row["failure"] or None)

@@ -91,6 +91,7 @@ def main() -> None:
     except KeyboardInterrupt:
         print("interrupted; the same command goes on from here", file=sys.stderr)
         raise SystemExit(130) from None
+    drawn = draw(journal, names, workloads, plan.out / "bench.svg")
     wrong = list(disagreements(journal, workloads))
     notes = [*computer.notes(), f"time limit {plan.timeout:g} s, memory {plan.memory:g} GiB, medians of up to "
              f"{plan.repetitions}, {time.perf_counter() - started:.0f} s in all",
@@ -98,10 +99,9 @@ def main() -> None:
              *(f"**wrong**: {text}" for text in wrong)]
     text = ["# Benchmark", "", "Written by `python -m experiments.bench`. Seconds of the check with everything loaded "
             "(of axe: of its whole process), peak memory of the process, conflicts of the search. Every measurement "
-            "is in bench.csv.", "", *(f"- {note}" for note in notes), "", "![seconds over operations](bench.svg)", "",
-            *compiling, *report(journal, names, workloads)]
+            "is in bench.csv.", "", *(f"- {note}" for note in notes), "",
+            *(["![seconds over operations](bench.svg)", ""] if drawn else []), *compiling, *report(journal, names, workloads)]
     (plan.out / "bench.md").write_text("\n".join(text) + "\n", encoding="utf-8")
-    draw(journal, names, workloads, plan.out / "bench.svg")
     print("\n".join(text))
     sys.exit(bool(wrong))
 

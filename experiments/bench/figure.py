@@ -16,12 +16,13 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73")
 STYLES = dict(zip(ORDERS, ("-", "--"), strict=True))
 
 
-def draw(journal: Journal, peers: Sequence[str], workloads: Sequence[Workload], file: Path) -> None:
+def draw(journal: Journal, peers: Sequence[str], workloads: Sequence[Workload], file: Path) -> bool:
+    """Whether there is a figure: matplotlib is an extra."""
     try:
         import matplotlib
     except ImportError:
         print("no figure: matplotlib is not installed", file=sys.stderr)
-        return
+        return False
     matplotlib.use("Agg")
     matplotlib.rcParams |= {"svg.hashsalt": "gradual", "font.size": 9}
     from matplotlib import pyplot
@@ -37,6 +38,7 @@ def draw(journal: Journal, peers: Sequence[str], workloads: Sequence[Workload], 
     axes[-1].legend(fontsize=8)
     figure.savefig(file, metadata={"Date": None})
     pyplot.close(figure)
+    return True
 
 
 def _lines(axis: Any, journal: Journal, peer: str, workloads: Sequence[Workload], colour: str) -> None:

@@ -100,7 +100,8 @@ def main() -> None:
     text = ["# Benchmark", "", "Written by `python -m experiments.bench`. Seconds of the check with everything loaded "
             "(of axe: of its whole process), peak memory of the process, conflicts of the search. Every measurement "
             "is in bench.csv.", "", *(f"- {note}" for note in notes), "",
-            *(["![seconds over operations](bench.svg)", ""] if drawn else []), *compiling, *report(journal, names, workloads)]
+            *(["![seconds over operations](bench.svg)", ""] if drawn else []),
+            *compiling, *report(journal, names, workloads)]
     (plan.out / "bench.md").write_text("\n".join(text) + "\n", encoding="utf-8")
     print("\n".join(text))
     sys.exit(bool(wrong))

@@ -25,7 +25,8 @@ pytest: $(VENV)/installed-test
 bench: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
 	$(BIN)/python experiments/ladder.py
-	$(BIN)/python experiments/bench.py
+	$(BIN)/python -m experiments.bench $(ARGS)
+	$(BIN)/python -m experiments.hard $(ARGS)
 
 rtl: $(VENV)/installed
 	command -v iverilog >/dev/null || apt-get install -qq -y iverilog || sudo -n apt-get install -qq -y iverilog

@@ -1,7 +1,7 @@
 """All of it: python -m experiments.paper [--quick] [--histories N] [--source machine gem5 rtl] [--timeout S]
 
 Interrupted, the same command goes on where it was; so does one that asks for more. Raw measurements in
-measurements.parquet, figures as SVG and PNG, tables in tables.md. Exits with 1 when a shape is not as it must be.
+measurements.parquet, figures as PNG, tables in tables.md. Exits with 1 when a shape is not as it must be.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from experiments import computer
 from experiments.paper import figures, percentages, sources, study
-from experiments.paper.measure import KEY, Options, Task, machine_notes, measure
+from experiments.paper.measure import KEY, Options, Task, measure
 from experiments.paper.shapes import wrong_shapes
 from experiments.paper.store import Store
 from gradual.history import reason
@@ -100,7 +101,7 @@ def _positive(kind: Callable[[str], float]) -> Callable[[str], float]:
 
 
 def _head(options: Options) -> str:
-    notes = [*machine_notes(), f"{options.histories} histories per point, of gem5 every log; seeds from 1 on",
+    notes = [*computer.notes(), f"{options.histories} histories per point, of gem5 every log; seeds from 1 on",
              f"time limit {options.timeout:g} s per check; > where it cut a median off",
              "an empty cell was not tried: shorter histories took too long already"
              + (", or it was left out of a quick run" if options.quick else "")]

@@ -161,7 +161,7 @@ def _cell(rows: pd.DataFrame) -> str:
 
 
 def _draw(name: str, shown: list[tuple[Panel, pd.DataFrame]], folder: Path) -> None:
-    """SVG and PNG. Algorithms differ by marker and line, sources by how the marker is filled."""
+    """Algorithms differ by marker and line, sources by how the marker is filled."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -180,8 +180,7 @@ def _draw(name: str, shown: list[tuple[Panel, pd.DataFrame]], folder: Path) -> N
     figure.suptitle(f"Fig. {name}: {TITLES[name]}" if name != "large" else TITLES[name].capitalize(), fontsize=11)
     figure.legend(handles=_legend(pd.concat([rows for _, rows in shown])), loc="outside lower center", ncols=4,
                   fontsize=8, frameon=False)
-    for kind in ("svg", "png"):
-        figure.savefig(folder / f"fig{name}.{kind}", dpi=140)
+    figure.savefig(folder / f"fig{name}.png", dpi=140)
     plt.close(figure)
 
 

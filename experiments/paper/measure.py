@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import platform
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
-from importlib.metadata import version
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -159,16 +157,3 @@ def _warm(model: str, method: str, compiled: bool) -> None:
     """What importing and compiling take is not the algorithm's."""
     small = gradual.generate(model, threads=2, operations=COMPILED_FROM if compiled else 20, locations=64)
     gradual.check(small, model, **ALGORITHMS[method])
-
-
-def machine_notes() -> Iterator[str]:
-    yield f"{_processor()}, {platform.system()}, Python {platform.python_version()}"
-    yield ", ".join(f"{name} {version(name)}" for name in ("gradual", "clingo", "python-sat", "numba", "numpy"))
-
-
-def _processor() -> str:
-    try:
-        with open("/proc/cpuinfo") as lines:
-            return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.machine()

@@ -92,8 +92,7 @@ def _draw(cells: pd.Series, folder: Path) -> None:
     figure.colorbar(image, ax=axes, label="% unordered (mean)")
     figure.suptitle(f"Pairs of writes to one location that saturation leaves unordered: SC histories of {OPERATIONS} "
                     "operations", fontsize=10)
-    for kind in ("svg", "png"):
-        figure.savefig(folder / f"unordered.{kind}", dpi=140)
+    figure.savefig(folder / "unordered.png", dpi=140)
     plt.close(figure)
 
 

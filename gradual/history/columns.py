@@ -73,6 +73,9 @@ class History:
     final_line: Column
     size: Column | None = field(default=None, repr=False)
     """int32 bytes per operation, where the trace has them."""
+    fence: Column | None = field(default=None, repr=False)
+    """int8 per operation: which pairs a fence orders, bits RR=1 RW=2 WR=4 WW=8 (full 15, fence.tso 11; fence.i 16); 0
+    for other operations. None: every fence is full."""
 
     def __len__(self) -> int:
         return len(self.kind)

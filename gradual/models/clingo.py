@@ -41,13 +41,17 @@ from gradual.models.syntax import (
 
 Literals = list[str]
 
-_INLINE: dict[str, Callable[[str, str, str], Literals]] = {
-    "id": lambda a, b, x: [f"event({a})", f"{a} = {b}"],
-    "loc": lambda a, b, x: [f"at({a},{x})", f"at({b},{x})"],
-    "int": lambda a, b, x: [f"thread({a},{x})", f"thread({b},{x})"],
-    "ext": lambda a, b, x: [f"thread({a},{x})", f"thread({b},{x}B)", f"{x} != {x}B"],
+_LOC = "at({a},{x}), at({b},{x})"
+_INT = "thread({a},{x}), thread({b},{x})"
+_EXT = "thread({a},{x}), thread({b},{x}E), {x} != {x}E"
+_INLINE = {
+    "id": "event({a}), {a} = {b}", "loc": _LOC, "int": _INT, "ext": _EXT,
+    "po-loc": "po({a},{b}), " + _LOC,
+    **{name + "i": name + "({a},{b}), " + _INT for name in ("rf", "co", "fr")},
+    **{name + "e": name + "({a},{b}), " + _EXT for name in ("rf", "co", "fr")},
 }
-"""Relations with a pair for nearly every two events: told where they are used, never listed."""
+"""Relations that are told where they are used, never listed: some have a pair for nearly every two events. All others
+are predicates of `execution.lp`, or facts."""
 
 
 def demanded(model: Model) -> str:
@@ -131,15 +135,15 @@ class _Rules:
         return self._body(term) + (", A = B" if check.kind == "irreflexive" else "")
 
     def _body(self, term: Expression) -> str:
-        return ", ".join(self.pairs(term, "A", "B"))
+        return ", ".join(self.pairs(unnamed(term), "A", "B"))
 
     # --- expressions as literals
 
     def pairs(self, expression: Expression, a: str, b: str) -> Literals:
         """Literals that hold when (a, b) is in a relation; they bind a and b."""
         if isinstance(expression, Name):
-            inline = _INLINE.get(expression.name)
-            return inline(a, b, self._fresh()) if inline else [f"{_predicate(expression.name)}({a},{b})"]
+            told = _INLINE.get(expression.name, expression.name + "({a},{b})")
+            return [told.format(a=a, b=b, x=self._fresh())]
         if isinstance(expression, Sequence):
             return self._sequence(expression, a, b)
         if isinstance(expression, Identity):
@@ -263,7 +267,3 @@ def is_set(expression: Expression) -> bool:
     if isinstance(expression, Fixpoint):
         return any(is_set(definition) for name, definition in expression.definitions if name == expression.name)
     return isinstance(expression, Domain | Range)
-
-
-def _predicate(relation: str) -> str:
-    return relation.replace("-", "_")

@@ -38,6 +38,11 @@ class Model:
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def key(self) -> str:
+        """In the output of programs: a shipped model's name as `--model` takes it."""
+        return self.name.lower() if Path(self.file).parent == FOLDER else self.name
+
 
 def load(name: str | Model) -> Model:
     """The model of a shipped name, in any case, or of a file: what has a separator or ends in .cat. Raises ModelError.

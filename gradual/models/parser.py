@@ -135,7 +135,8 @@ class _Parser:
     # --- statements
 
     def file(self) -> File:
-        names, strings = [], []
+        names: list[str] = []
+        strings: list[str] = []
         while self.here.kind == "string" or (self.here.kind == "name" and self.here.text not in KEYWORDS):
             (strings if self.here.kind == "string" else names).append(self.next().text)
         comments = self._comments_before(self.here)

@@ -2,7 +2,8 @@
 
 Two targets. *Demanded*: the executions that the model forbids are no answer sets; acyclicity is clingo's `#edge`, which
 is looked at while it chooses. *Derived*: nothing is forbidden, but `cyclic(Axiom)` holds where a check fails, and
-`edge(Axiom, Rule, A, B)` tells the pairs of each check with the rule of the file that they come from.
+`edge(Axiom, Rule, A, B)` tells the pairs of each check with the rule of the file that they come from; an event of a set
+that should be empty is there with itself.
 
 An expression becomes a conjunction of literals between two variables where it can, and a predicate with a rule for each
 part of a union where it must.
@@ -117,10 +118,8 @@ class _Rules:
     def derive(self, check: Check) -> None:
         axiom = f'"{check.name}"'
         for term in terms(check.expression):
-            if is_set(term):
-                self.lines.append(f"cyclic({axiom}) :- {self._failing(check, term)}.")
-            else:
-                self.lines.append(f'edge({axiom}, "{rule_name(term)}", A, B) :- {self._body(term)}.')
+            ends, body = ("A, A", ", ".join(self.members(term, "A"))) if is_set(term) else ("A, B", self._body(term))
+            self.lines.append(f'edge({axiom}, "{rule_name(term)}", {ends}) :- {body}.')
         if check.kind == "acyclic":
             self.lines += [f"way({axiom}, A, B) :- edge({axiom}, _, A, B).",
                            f"way({axiom}, A, C) :- way({axiom}, A, B), edge({axiom}, _, B, C).",

@@ -71,7 +71,7 @@ def derived(model: Model) -> str:
     rules = _Rules()
     for check in model.checks:
         rules.derive(check)
-    return "\n".join([*rules.lines, STORE_ORDER, "#defined edge/4. #defined cyclic/1."])
+    return "\n".join([*rules.lines, STORE_ORDER, "#defined edge/4. #defined cyclic/1. #show edge/4. #show cyclic/1."])
 
 
 STORE_ORDER = "#edge (V, W) : co(V, W)."

@@ -259,7 +259,7 @@ class Executions:
         with self._control.solve(yield_=True, assumptions=self._literals_of(execution)) as handle:
             model = handle.model()
             assert model is not None, "every execution is an answer set when nothing is forbidden"
-            for atom in model.symbols(atoms=True):
+            for atom in model.symbols(shown=True):
                 if atom.name == "edge":
                     axiom, rule, start, end = atom.arguments
                     yield axiom.string, rule.string, _event(start), _event(end)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gradual
 from gradual.evidence.verdict import Verdict
 from gradual.history import History
-from gradual.models import Model, ModelError, load, weaker
+from gradual.models import Model, ModelError, load, shipped, weaker
 from gradual.programs.axioms import Arrow, Axioms
 from gradual.programs.condition import Proposition, places
 from gradual.programs.executions import Execution, Executions
@@ -46,8 +46,8 @@ def _elsewhere(program: Program, model: Model, proposition: Proposition) -> Exec
 
 
 def _anything(program: Program) -> Executions:
-    """All executions: no model forbids any."""
-    return Executions(program, "generic")
+    """All executions, by the weakest model: it forbids none."""
+    return Executions(program, shipped()[-1])
 
 
 def _verdict(history: History, model: Model) -> Verdict | None:

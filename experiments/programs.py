@@ -24,9 +24,10 @@ from pathlib import Path
 
 from gradual import programs
 from gradual.programs import litmus, observe
-from gradual.programs.executions import MODELS, Executions
+from gradual.programs.executions import Executions
 from gradual.programs.program import Program
 
+MODELS = ("generic", "sc", "tso", "pso")
 ENUMERATED = 10**7
 """Programs with more executions than this are counted by formula, where there is no model."""
 HERD = {"sc": "sc.cat", "tso": "x86tso.cat"}

@@ -1,4 +1,4 @@
-"""gradual: does a trace of loads and stores behave as SC, TSO or PSO promise?
+"""gradual: does a trace of loads and stores behave as its memory model promises?
 
     >>> import gradual
     >>> history = gradual.generate("sc", threads=2, operations=20, locations=2, seed=1)
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from gradual.evidence.verdict import Verdict
     from gradual.history import Builder, History, InputError, Options
-    from gradual.models.model import Model
+    from gradual.models import Model
     from gradual.progress import Progress
 
 __version__ = "0.1.0"
@@ -47,7 +47,7 @@ def check(history: History | str | os.PathLike[str], model: str | Model = "sc", 
     """Is a history consistent with a memory model?
 
     history     a History, or the path of a trace that holds exactly one
-    model       "sc", "tso" or "pso"
+    model       a name ("sc", "tso", …: `gradual models` lists them), the path of a .cat file, or a Model
     engine      "saturation" is near-linear, "datalog" climbs the ladder of criteria first; "auto" is saturation, and
                 names the criterion that a small violation fails
     completion  how to order what the ladder leaves open: "auto", "enumerate", "sat" or "direct"

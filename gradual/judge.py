@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from gradual.adapters import stem
 from gradual.deciding import pipeline
 from gradual.evidence.verdict import Verdict, Witness
 from gradual.history import History, InputError, visible
+from gradual.models import Model, ModelError, load
 from gradual.models.model import MODELS
 from gradual.progress import Progress
 from gradual.telling import record as records
@@ -75,14 +76,18 @@ class Judgement:
 class Judge:
     """Judges histories against models. Nothing that happens to one history stops the next."""
 
-    def __init__(self, models: list[str], engine: str = "auto", completion: str = "auto",
+    def __init__(self, models: Sequence[str | Model], engine: str = "auto", completion: str = "auto",
                  timeout: float | None = None, compare_orders: bool = False) -> None:
-        self.models = models
+        self.models = [load(model) for model in models]
         self.compare_orders = compare_orders
         self.engine = engine
         self.completion = completion
         self.timeout = timeout
         self._seen: Counter[str] = Counter()
+
+    def model(self, verdict: Verdict) -> Model:
+        """The one that a verdict is about."""
+        return next(model for model in self.models if model.name == verdict.model)
 
     @property
     def status(self) -> int:
@@ -100,7 +105,7 @@ class Judge:
             for place, item in enumerate(chunk):
                 for model in self.models:
                     progress.start(f"{getattr(item, 'name', '')} under {model}")
-                    verdict = early.get((place, model)) or self._verdict(item, model)
+                    verdict = early.get((place, model.name)) or self._verdict(item, model)
                     judgement = Judgement(item, verdict, self._orders(item, model))
                     self._seen[judgement.verdict.verdict] += 1
                     yield judgement
@@ -116,28 +121,30 @@ class Judge:
             return {}
         found = {}
         histories = [item for p in places if isinstance(item := chunk[p], History)]
-        for model in self.models:
-            for place, verdict in zip(places, many.decide(histories, MODELS[model]), strict=True):
+        for model in (model for model in self.models if model.name in MODELS):
+            for place, verdict in zip(places, many.decide(histories, MODELS[model.name]), strict=True):
                 if verdict is not None:
-                    found[place, model] = verdict
+                    found[place, model.name] = verdict
         return found
 
-    def _orders(self, item: Item, model: str) -> dict[str, float] | None:
+    def _orders(self, item: Item, model: Model) -> dict[str, float] | None:
         if not self.compare_orders or isinstance(item, InputError):
             return None
         from gradual.deciding.compare import unordered_percent
 
         return unordered_percent(item, model, self.timeout)
 
-    def _verdict(self, item: Item, model: str) -> Verdict:
+    def _verdict(self, item: Item, model: Model) -> Verdict:
         if isinstance(item, InputError):
-            return Verdict(model, "error", message=str(item))
+            return Verdict(model.name, "error", message=str(item))
         try:
             return pipeline.check(item, model, engine=self.engine, completion=self.completion, timeout=self.timeout)
+        except ModelError as error:
+            return Verdict(model.name, "error", message=str(error))
         except MemoryError:
-            return Verdict(model, "unknown", message=pipeline.NO_MEMORY)
+            return Verdict(model.name, "unknown", message=pipeline.NO_MEMORY)
         except Exception as error:  # a fault of ours must not cost the user the other histories
-            return Verdict(model, "error", message=f"{FAULT}{type(error).__name__}: {error}")
+            return Verdict(model.name, "error", message=f"{FAULT}{type(error).__name__}: {error}")
 
 
 def exit_status(verdicts: Container[str]) -> int:

@@ -55,8 +55,15 @@ def _steps(program: Program, model: str, state: State) -> Iterator[State]:
 def _held(program: Program, thread: int, position: int, buffer: tuple[Pending, ...], what: str) -> bool:
     """Does a fence before `position` hold back a load or store there, for a store before the fence?"""
     instructions = program.threads[thread].instructions
-    return any(isinstance(fence, Fence) and fence.orders("st", what) and any(store[0] < at for store in buffer)
+    return any(isinstance(fence, Fence) and _orders(fence, what) and any(store[0] < at for store in buffer)
                for at, fence in enumerate(instructions[:position]))
+
+
+def _orders(fence: Fence, what: str) -> bool:
+    """Does the fence keep earlier stores ahead of later loads, or stores?"""
+    if fence.special:
+        return fence.special == "tso" and what == "st"
+    return fence.before in ("any", "st") and fence.after in ("any", what)
 
 
 def _drains(program: Program, model: str, state: State, thread: int) -> Iterator[State]:

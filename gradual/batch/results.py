@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from gradual.batch import MARKER, REPLACES, BatchError, Key, Limits
 from gradual.batch.work import Row
 from gradual.files import appearing
-from gradual.models.model import MODELS
+from gradual.models import shipped
 
 _COMPLETE = b"gradual.complete"
 
@@ -265,8 +265,8 @@ def read(folder: Path, columns: list[str], sources: Iterable[str], models: Itera
     chosen = pc.and_(pc.is_in(table["source"], pa.array(sources, pa.string())),
                      pc.is_in(table["model"], pa.array(models, pa.string())))
     table = table.filter(chosen)
-    strength = pc.index_in(table["model"], pa.array(MODELS, pa.string()))
-    order = [("source", "ascending"), ("number", "ascending"), ("strength", "ascending")]
+    strength = pc.index_in(table["model"], pa.array(map(str, shipped()), pa.string()))
+    order = [("source", "ascending"), ("number", "ascending"), ("strength", "ascending"), ("model", "ascending")]
     return table.append_column("strength", strength).sort_by(order).drop_columns(["strength"])
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from gradual.adapters import stem
 from gradual.history import visible
-from gradual.models.model import MODELS
+from gradual.models import shipped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +29,7 @@ def table(rows: pd.DataFrame, options: str) -> Iterator[str]:
     import pandas as pd
 
     rows = rows.assign(folder=[os.path.dirname(source) or "." for source in rows["source"]],
-                       model=pd.Categorical(rows["model"], list(MODELS)))
+                       model=pd.Categorical(rows["model"], _by_strength(rows["model"])))
     yield from _aligned([_HEAD, *_folders(rows)])
     yield ""
     yield from _deciders(rows)
@@ -39,6 +39,11 @@ def table(rows: pd.DataFrame, options: str) -> Iterator[str]:
                        lambda row: f"{_name(row)} {row['model']} by {row['decided_by']}")
     errors = rows[rows["verdict"] == "error"].drop_duplicates(["source", "number", "message"])
     yield from _listed(errors, "errors", _error)
+
+
+def _by_strength(names: Iterable[str]) -> list[str]:
+    """Those that ship from strong to weak, then the others."""
+    return list(dict.fromkeys([*map(str, shipped()), *sorted(set(names))]))
 
 
 _HEAD = ["folder", "model", "histories", *VERDICTS, "unordered % mean", "median", "max"]

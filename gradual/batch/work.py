@@ -21,6 +21,7 @@ from gradual.deciding import pipeline
 from gradual.evidence.verdict import Witness
 from gradual.history import BLOCK, EVERY, History, InputError, NoMemory, Options, Share
 from gradual.judge import FAULT, Judge, Judgement
+from gradual.models import Model, load
 from gradual.progress import Progress
 from gradual.telling import record, words
 
@@ -43,6 +44,12 @@ class Settings:
     """The folder for a page per violation."""
     format: str | None = None
     options: Options = field(default_factory=Options)
+    models: tuple[Model, ...] = ()
+    """What the names in the tasks stand for, where they are not the names of shipped ones."""
+
+    def named(self, names: tuple[str, ...]) -> list[Model]:
+        known = {model.name: model for model in self.models}
+        return [known.get(name) or load(name) for name in names]
 
 
 @dataclass(frozen=True)
@@ -111,7 +118,7 @@ class Work:
     def perform(self) -> None:
         """Rows go to `say` as they come, all of them before this returns."""
         task, settings = self._task, self._settings
-        judge = Judge(list(task.models), settings.engine, settings.completion, settings.timeout)
+        judge = Judge(settings.named(task.models), settings.engine, settings.completion, settings.timeout)
         rows: list[Row] = []
         since = time.monotonic()
         left = len(task.models)

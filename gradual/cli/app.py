@@ -32,5 +32,5 @@ READER_GONE = 141
 app = typer.Typer(
     cls=_Commands,
     add_completion=False, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False,
-    help="Does a trace of loads and stores behave as SC, TSO or PSO promise? Every verdict is proved.",
+    help="Does a trace of loads and stores behave as its memory model promises? Every verdict is proved.",
     epilog="Start with:  gradual check trace.csv    gradual formats    gradual check --help")

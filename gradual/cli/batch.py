@@ -24,7 +24,7 @@ from gradual.cli.common import (
     Ranges,
     Timeout,
     known_format,
-    model_names,
+    models_of,
     refused,
     trace_options,
     usage_error,
@@ -86,11 +86,13 @@ def batch(
 
     known_format(format)
     _refuse(paths, junit, only_violations, dask, memory, jobs)
+    chosen = models_of(model)
     settings = Settings(engine.value, completion.value, timeout, _bytes(memory),
-                        str(out.absolute() / FOLDER) if pages else None, format, trace_options(addresses, initial))
+                        str(out.absolute() / FOLDER) if pages else None, format, trace_options(addresses, initial),
+                        tuple(chosen))
     made_with = {"engine": engine.value, "completion": completion.value, "format": format,
                  "addresses": addresses or [], "initial": initial or []}
-    models, workers = tuple(model_names(model)), jobs or _cores()
+    models, workers = tuple(map(str, chosen)), jobs or _cores()
     try:
         with closing(_crew(dask, workers, settings)) as crew:  # first of all: it takes a while to get ready
             traces = _traces(paths, format, only_violations)

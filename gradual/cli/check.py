@@ -26,7 +26,7 @@ from gradual.cli.common import (
     Models,
     Ranges,
     Timeout,
-    model_names,
+    models_of,
     read_all,
     refused,
     trace_options,
@@ -67,7 +67,7 @@ def check(
     from gradual.progress import Progress
 
     gc.set_threshold(200_000, 20, 100)  # verdicts hold no cycles: looking for them costs more than it frees
-    judge = Judge(model_names(model), engine.value, completion.value, timeout, compare_orders)
+    judge = Judge(models_of(model), engine.value, completion.value, timeout, compare_orders)
     with _witnesses(witness, files) as keep, Progress() as progress:
         progress.start("reading")
         histories = read_all(files, format, trace_options(addresses, initial))

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from enum import Enum
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-
-class ModelChoice(str, Enum):
-    sc = "sc"
-    tso = "tso"
-    pso = "pso"
-    all = "all"
+if TYPE_CHECKING:
+    from gradual.models import Model
 
 
 class EngineChoice(str, Enum):
@@ -120,16 +116,37 @@ def write_all(histories: Iterable[Any], target: str, format: str | None, *, line
         raise refused(target, error) from None
 
 
-def model_names(chosen: list[ModelChoice] | None) -> list[str]:
-    """The names of the models asked for, each once, in the order of strength."""
-    from gradual.models.model import MODELS
+def one_model(chosen: str) -> Model:
+    """The model of that name or file; what is wrong with it is a usage error."""
+    from gradual.models import ModelError, load
 
-    wanted = {choice.value.upper() for choice in chosen or [ModelChoice.sc]}
-    return [name for name in MODELS if name in wanted or "ALL" in wanted]
+    try:
+        return load(chosen)
+    except ModelError as error:
+        raise usage_error(f"--model {error}") from None
 
 
-Models = Annotated[list[ModelChoice] | None, typer.Option("--model", case_sensitive=False, help="The memory "
-                                                          "model; repeatable. [default: sc]")]
+def models_of(chosen: list[str] | None, every: Iterable[Model] = ()) -> list[Model]:
+    """The models asked for, each once: those that ship in the order of strength, then files as they were given.
+
+    `every` is what `all` means, where it is not the models that forbid something.
+    """
+    from gradual.models import forbidding, shipped, told_apart
+
+    asked = [name for name in chosen or [DEFAULT_MODEL] if name.lower() != ALL]
+    models = [one_model(name) for name in asked]
+    if len(asked) < len(chosen or [DEFAULT_MODEL]):
+        models += every or forbidding()
+    strength = [model for model in shipped() if model in models]
+    return told_apart([*strength, *(model for model in models if model not in strength)])
+
+
+ALL = "all"
+DEFAULT_MODEL = "sc"
+MODEL_HELP = "The memory model: a name (`gradual models` lists them) or a .cat file"
+OneModel = Annotated[str, typer.Option("--model", metavar="MODEL", help=f"{MODEL_HELP}.")]
+Models = Annotated[list[str] | None, typer.Option("--model", metavar="MODEL", help=f"{MODEL_HELP}; `all` for the usual "
+                                                  f"ones; repeatable. [default: {DEFAULT_MODEL}]")]
 Engine = Annotated[EngineChoice, typer.Option(help="saturation is near-linear; datalog climbs the ladder of "
                                               "criteria first; auto for small violations.")]
 Completion = Annotated[CompletionChoice, typer.Option(help="How to order the writes that are left open; direct is "

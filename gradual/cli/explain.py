@@ -14,7 +14,7 @@ from gradual.cli.common import (
     Models,
     Ranges,
     Timeout,
-    model_names,
+    models_of,
     read_all,
     trace_options,
     usage_error,
@@ -61,7 +61,7 @@ def explain(
     from gradual.progress import Progress
 
     outputs = Outputs({"svg": svg, "page": html, "dot": dot}, [file])
-    judge = Judge(model_names(model), timeout=timeout)
+    judge = Judge(models_of(model), timeout=timeout)
     found = False
     with Progress() as progress:
         progress.start("reading")

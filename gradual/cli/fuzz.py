@@ -18,7 +18,7 @@ from gradual.cli.common import (
     Ranges,
     Timeout,
     known_machine,
-    model_names,
+    models_of,
     refused,
     trace_options,
     usage_error,
@@ -86,7 +86,7 @@ def fuzz(
     tested = (Small(machine) if machine is not None
               else Command(command or "", format, trace_options(addresses, initial), run_timeout))
     clients = (random_client(threads, operations, locations, number, pattern) for number in count(seed))
-    loop = Loop(clients, tested, model_names(model), runs=runs or (1000 if seconds is None else None), seconds=seconds,
+    loop = Loop(clients, tested, models_of(model), runs=runs or (1000 if seconds is None else None), seconds=seconds,
                 keep_going=keep_going, save=save, timeout=timeout)
     with Progress() as progress:
         def tell(found: Judgement) -> None:

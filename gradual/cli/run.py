@@ -5,27 +5,19 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass
-from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from gradual.cli.app import app
-from gradual.cli.common import Json, read_all, trace_options, usage_error
+from gradual.cli.common import ALL, MODEL_HELP, Json, models_of, read_all, trace_options, usage_error
 from gradual.cli.outputs import Outputs
 
 if TYPE_CHECKING:
+    from gradual.models import Model
     from gradual.programs.observation import Observation
     from gradual.programs.program import Program
     from gradual.progress import Progress
-
-
-class RunModel(str, Enum):
-    generic = "generic"
-    sc = "sc"
-    tso = "tso"
-    pso = "pso"
-    all = "all"
 
 
 EXAMPLES = """Examples:
@@ -50,8 +42,8 @@ Observed = Annotated[list[str] | None, typer.Option("--observed", metavar="HISTO
 def run(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Programs; - is standard input. With --observed "
                                                "the first is the program, the others are histories.")],
-    model: Annotated[list[RunModel] | None, typer.Option(case_sensitive=False, help="The memory model; repeatable. "
-                                                         "generic forbids nothing. [default: sc, tso, pso]")] = None,
+    model: Annotated[list[str] | None, typer.Option(metavar="MODEL", help=f"{MODEL_HELP}; `all` for every one that "
+                                                    "ships; repeatable. [default: all that forbid something]")] = None,
     count: Annotated[bool, typer.Option("--count", help="Only count the executions.")] = False,
     query: Annotated[bool, typer.Option("--query", help="Only answer the condition, without enumeration; this is done "
                                         "anyway where there are over 10^10 executions to look at.")] = False,
@@ -63,7 +55,7 @@ def run(
     observed: Observed = None,
     as_json: Json = False,
 ) -> None:
-    """List what a small program can do under SC, TSO and PSO: a litmus test."""
+    """List what a small program can do under memory models: a litmus test."""
     from gradual.progress import Progress
 
     models = _models(model)
@@ -83,17 +75,19 @@ def run(
     raise typer.Exit(status)
 
 
-def _models(chosen: list[RunModel] | None) -> list[str]:
-    wanted = {choice.value for choice in chosen or (RunModel.sc, RunModel.tso, RunModel.pso)}
-    return [choice.value for choice in RunModel if choice is not RunModel.all
-            and (choice.value in wanted or "all" in wanted)]
+def _models(chosen: list[str] | None) -> list[Model]:
+    """What forbids nothing comes first: the others are measured by it."""
+    from gradual.models import shipped
+
+    models = models_of(chosen, every=shipped()) if chosen else models_of([ALL])
+    return sorted(models, key=lambda model: bool(model.checks))
 
 
 @dataclass(frozen=True)
 class _Questions:
     """What is asked of every program, and where the answers go to."""
 
-    models: list[str]
+    models: list[Model]
     task: str
     show: int
     as_json: bool
@@ -107,9 +101,9 @@ class _Questions:
 
         try:
             program = programs.read(file)
-            for name in self.models:
-                self.progress.start(f"{program.name} under {name}")
-                complete = self._count(program, name) if self.task == "count" else self._answer(program, name)
+            for model in self.models:
+                self.progress.start(f"{program.name} under {model}")
+                complete = self._count(program, model) if self.task == "count" else self._answer(program, model)
                 if not complete:
                     raise typer.Exit(130)
                 self.progress.done += 1
@@ -119,7 +113,7 @@ class _Questions:
             return 2
         return 0
 
-    def _answer(self, program: Program, model: str) -> bool:
+    def _answer(self, program: Program, model: Model) -> bool:
         """One program under one model, printed and drawn. False after Ctrl-C."""
         from gradual.programs import observe
         from gradual.programs.scan import ProgramError
@@ -144,12 +138,12 @@ class _Questions:
             verdict, history = found.violation
             self.outputs.write(shortened(verdict, history), history)
 
-    def _count(self, program: Program, model: str) -> bool:
+    def _count(self, program: Program, model: Model) -> bool:
         """Without a model the number is a product; with one every execution is met."""
         from gradual.programs.executions import Executions
 
         started, complete = time.perf_counter(), True
-        if model == "generic":
+        if not model.checks:
             number = program.size
         else:
             executions = Executions(program, model)
@@ -160,15 +154,15 @@ class _Questions:
         seconds = time.perf_counter() - started
         self.progress.clear()
         if self.as_json:
-            print(json.dumps({"program": program.name, "source": program.file, "model": model, "executions": number,
+            print(json.dumps({"program": program.name, "source": program.file, "model": model.key, "executions": number,
                               "complete": complete, "seconds": round(seconds, 6)}), flush=True)
         else:
             so_far = "" if complete else " so far (interrupted)"
-            print(f"{program.name}: {model} {number} executions{so_far} ({seconds:.3f} s)", flush=True)
+            print(f"{program.name}: {model.key} {number} executions{so_far} ({seconds:.3f} s)", flush=True)
         return complete
 
 
-def _observed(file: str, traces: list[str], models: list[str], as_json: bool) -> int:
+def _observed(file: str, traces: list[str], models: list[Model], as_json: bool) -> int:
     from gradual import programs
     from gradual.programs.observed import Sightings
     from gradual.programs.scan import ProgramError

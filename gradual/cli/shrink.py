@@ -5,24 +5,31 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from enum import Enum
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from gradual.cli.app import app
-from gradual.cli.common import Format, Initial, Ranges, read_all, trace_options, usage_error, write_all
+from gradual.cli.common import (
+    DEFAULT_MODEL,
+    Format,
+    Initial,
+    OneModel,
+    Ranges,
+    one_model,
+    read_all,
+    trace_options,
+    usage_error,
+    write_all,
+)
+
+if TYPE_CHECKING:
+    from gradual.models import Model
 
 SHOWN = 20
 """Operations up to which the shrunk history is printed."""
 KINDS = {"thin-air": "a thin-air read", "own-future": "a read of its own thread's future", "final": "a final value",
          "cycle": "a cycle"}
-
-
-class OneModel(str, Enum):
-    sc = "sc"
-    tso = "tso"
-    pso = "pso"
 
 
 @app.command(epilog="""Examples:
@@ -36,8 +43,7 @@ class OneModel(str, Enum):
 Exit status: 0 after shrinking, 2 when nothing violates the model or after an error, 3 when that is unknown.""")
 def shrink(
     file: Annotated[str, typer.Argument(metavar="FILE", help="The trace; - is standard input.")],
-    model: Annotated[OneModel, typer.Option("--model", case_sensitive=False, help="The memory model that is "
-                                            "violated.")] = OneModel.sc,
+    model: OneModel = DEFAULT_MODEL,
     output: Annotated[str | None, typer.Option("--output", "-o", metavar="OUT", help="Where the small history is "
                                                "written, with the lines it comes from; - is standard output.")] = None,
     history: Annotated[str | None, typer.Option("--history", metavar="NAME", help="Which history of the file. "
@@ -54,11 +60,12 @@ def shrink(
     from gradual.progress import Progress
 
     _refuse(output, to, file)
+    chosen = one_model(model)
     started = time.perf_counter()
     with Progress() as progress:
         progress.start("reading")
         candidates = _wanted(read_all([file], format, trace_options(addresses, initial)), history, file)
-        found = _first_violation(candidates, model.value, timeout, progress)
+        found = _first_violation(candidates, chosen, timeout, progress)
     if output is not None:
         write_all([found.history], output, to or ("csv" if output == "-" else None), lines=True)
     typer.echo(_report(found, time.perf_counter() - started), err=output == "-")
@@ -104,7 +111,7 @@ def _wanted(items: Iterator[Any], name: str | None, file: str) -> Iterator[Any]:
         raise usage_error(f"there is no history {name!r} in {file}; there are {there}")
 
 
-def _first_violation(candidates: Iterator[Any], model: str, timeout: float | None, progress: Any) -> Any:
+def _first_violation(candidates: Iterator[Any], model: Model, timeout: float | None, progress: Any) -> Any:
     """The shrunk form of the first history that violates the model."""
     from gradual.deciding.shrinking import NotViolated, Shrinking
 
@@ -122,12 +129,12 @@ def _first_violation(candidates: Iterator[Any], model: str, timeout: float | Non
     unknown = [(name, error) for name, error in others if not error.verdict]
     if unknown:
         name, reason = unknown[0]
-        typer.echo(f"gradual: {name}: {model.upper()} unknown: {reason}", err=True)
+        typer.echo(f"gradual: {name}: {model} unknown: {reason}", err=True)
         raise typer.Exit(3)
     if not others:
         raise typer.Exit(2)  # the reasons have been told
     what = "it is" if len(others) == 1 else f"its {len(others)} histories are"
-    raise usage_error(f"nothing to shrink: {what} {model.upper()} consistent")
+    raise usage_error(f"nothing to shrink: {what} {model} consistent")
 
 
 def _report(found: Any, seconds: float) -> str:

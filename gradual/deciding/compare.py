@@ -7,10 +7,11 @@ from gradual.deciding.ladder import climb
 from gradual.deciding.pipeline import impossible_observation, write_pairs
 from gradual.deciding.saturation import Saturation
 from gradual.history import History
+from gradual.models import Model
 from gradual.models.model import model_named
 
 
-def unordered_percent(history: History, model: str, timeout: float | None = None) -> dict[str, float]:
+def unordered_percent(history: History, model: str | Model, timeout: float | None = None) -> dict[str, float]:
     """Per partial store order below the model, the pairs of writes to one location that it leaves open, in percent.
 
     CCv and CCM under SC, wCCM under TSO, and saturation. Nothing for what the time limit cuts off, for saturation

@@ -17,6 +17,7 @@ from gradual.deciding.schedule import Schedule
 from gradual.evidence import certificate
 from gradual.evidence.verdict import Evidence, Outcome, Overwritten, ThinAir, Verdict, Witness
 from gradual.history import INITIAL, THIN_AIR, History
+from gradual.models import Model as Text
 from gradual.models.model import Model, model_named
 from gradual.telling.words import in_a_line
 
@@ -28,7 +29,7 @@ SMALL = 500
 """Operations up to which a history counts as small."""
 
 
-def check(history: History, model: str | Model = "sc", *, engine: str = "auto", completion: str = "auto",
+def check(history: History, model: str | Model | Text = "sc", *, engine: str = "auto", completion: str = "auto",
           timeout: float | None = None) -> Verdict:
     """Is `history` consistent with `model`? The evidence is certified before it is returned."""
     model = model_named(model)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from gradual.fuzz.client import Client
 from gradual.fuzz.machine import Machine
 from gradual.history import INITIAL, NO_SOURCE, History, InputError, reason
 from gradual.judge import Judge, Judgement
+from gradual.models import Model
 from gradual.progress import Progress
 
 
@@ -60,7 +61,7 @@ def communications(history: History) -> int:
 class Loop:
     """Clients for a machine, until there is a reason to stop."""
 
-    def __init__(self, clients: Iterator[Client], machine: Machine, models: list[str], *, runs: int | None,
+    def __init__(self, clients: Iterator[Client], machine: Machine, models: Sequence[str | Model], *, runs: int | None,
                  seconds: float | None, keep_going: bool, save: Path | None, timeout: float | None) -> None:
         self._clients = clients
         self._machine = machine
@@ -77,7 +78,7 @@ class Loop:
         tally = self.tally
         for found in self._judge.judgements(self._histories(), progress):
             verdict = found.verdict
-            if isinstance(found.item, History) and verdict.model == self._judge.models[0]:
+            if isinstance(found.item, History) and verdict.model == self._judge.models[0].name:
                 tally.take(found.item)
             tally.verdicts[verdict.verdict] += 1
             if verdict.verdict != "error":
@@ -89,7 +90,7 @@ class Loop:
                 tally.deciders[verdict.decided_by or "?"] += 1
                 tally.first_violation = tally.first_violation or (tally.histories, tally.operations, tally.seconds)
                 progress.start(f"shrinking {found.item.name}")
-                self._keep(found.item, verdict.model)
+                self._keep(found.item, self._judge.model(verdict))
                 if not self._keep_going:
                     break
         return tally
@@ -105,12 +106,12 @@ class Loop:
             self.tally.simulating += time.perf_counter() - started
             yield replace(found, line=np.zeros_like(found.line)) if isinstance(found, History) else found
 
-    def _keep(self, history: History, model: str) -> None:
+    def _keep(self, history: History, model: Model) -> None:
         small = shrink(history, model, timeout=self._timeout)
         self.tally.shrunk.append((len(history), len(small)))
         if self._save is not None:
             for kind, made in (("", history), ("-small", small)):
-                target = self._save / f"{files.safe_name(history.name)}-{model}{kind}.csv"
+                target = self._save / f"{files.safe_name(history.name)}-{files.safe_name(str(model))}{kind}.csv"
                 try:
                     files.write([made], target)
                     self.tally.saved.append(f"saved {target}")

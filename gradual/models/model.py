@@ -9,6 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gradual.models.lexer import ModelError
+from gradual.models.library import Model as Text
+from gradual.models.library import load
+
 
 @dataclass(frozen=True)
 class Model:
@@ -30,7 +34,7 @@ PSO = Model("PSO", keeps_write_read=False, keeps_write_write=False)
 MODELS: dict[str, Model] = {model.name: model for model in (SC, TSO, PSO)}
 
 
-def model_named(name: str | Model) -> Model:
+def model_named(name: str | Model | Text) -> Model:
     """The model called `name`, in any case.
 
     >>> model_named("tso").name
@@ -38,7 +42,7 @@ def model_named(name: str | Model) -> Model:
     """
     if isinstance(name, Model):
         return name
-    try:
-        return MODELS[name.upper()]
-    except KeyError:
-        raise ValueError(f"no model called {name!r}; there are {', '.join(MODELS)}") from None
+    text = load(name)
+    if text.name not in MODELS:
+        raise ModelError(f"{text} cannot be checked on traces yet; there are {', '.join(MODELS)}")
+    return MODELS[text.name]

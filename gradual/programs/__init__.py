@@ -1,4 +1,4 @@
-"""Programs: every execution that SC, TSO or PSO allow, and whether an outcome can be reached.
+"""Programs: every execution that a model allows, and whether an outcome can be reached.
 
     >>> from gradual import programs
     >>> sb = programs.parse("P0: st x 1; ld y r0    P1: st y 1; ld x r0    exists (0:r0=0 /\\\\ 1:r0=0)")
@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from gradual.models import Model
     from gradual.programs.program import Program
 
 
@@ -40,7 +41,7 @@ def read(path: str) -> Program:
         raise ProgramError(reason(error), path) from None
 
 
-def count(program: Program, model: str) -> int:
+def count(program: Program, model: str | Model) -> int:
     """How many executions a model allows: pairs of reads-from and store order, equal values kept apart."""
     from gradual.programs.executions import Executions
 

@@ -1,4 +1,4 @@
-"""The executions of a program that a model allows, by clingo: `datalog/execution.lp` and `datalog/model_*.lp`.
+"""The executions of a program that a model allows, by clingo: `datalog/execution.lp` and the model, compiled.
 
 An execution is a pair (rf, co): a source for each load, and a total order of the stores to each location,
 the initial one first. Stores of equal values stay different sources. What the model forbids is cut
@@ -8,16 +8,15 @@ off during search, as clingo checks the acyclicity of `#edge` while it chooses.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gradual import models
 from gradual.history import INITIAL
+from gradual.models.clingo import demanded
 from gradual.programs.condition import And, Equal, Not, Place, Proposition, Register
 from gradual.programs.program import Fence, Program
-
-MODELS = ("generic", "sc", "tso", "pso")
-"""By the names of their files; `generic` forbids nothing."""
 
 POLL = 0.1
 """Seconds between looks for Ctrl-C, which cannot interrupt the solver itself."""
@@ -61,24 +60,26 @@ def _ends_with(program: Program, execution: Execution, place: Place) -> int:
 
 
 class Executions:
-    """The executions of `program` that `model` allows; with `rf` or `last` (by location) given, those that agree."""
+    """The executions of `program` that `model` allows; with `rf` or `last` (by location) given, those that agree.
 
-    def __init__(self, program: Program, model: str, rf: Mapping[int, int] | None = None,
-                 last: Mapping[str, int] | None = None) -> None:
+    `compiled` is what the model becomes: see `models/clingo.py`.
+    """
+
+    def __init__(self, program: Program, model: str | models.Model, rf: Mapping[int, int] | None = None,
+                 last: Mapping[str, int] | None = None, compiled: Callable[[models.Model], str] = demanded) -> None:
         from importlib.resources import as_file, files
 
         import clingo
 
-        if model.lower() not in MODELS:
-            raise ValueError(f"no model called {model!r}; there are {', '.join(MODELS)}")
         self.program = program
-        self.model = model.lower()
+        self.model = models.load(model)
         self.found = 0
         """Executions met by the `count` or `outcomes` under way, or by the last one."""
         self._control = clingo.Control(["0", "--warn=no-atom-undefined"])
         self._add(rf or {}, last or {})
         with as_file(files("gradual.datalog")) as folder:
-            self._control.load(str(folder / f"model_{self.model}.lp"))
+            self._control.load(str(folder / "execution.lp"))
+        self._control.add("base", [], compiled(self.model))
         self._control.ground([("base", [])])
         self._sources = {load.number: self._source_literals(load.number) for load in program.loads}
 
@@ -94,14 +95,14 @@ class Executions:
         for event in self.program.events:
             yield "thread", event.number, event.thread
             if isinstance(event.instruction, Fence):
-                yield "fence", event.number, event.instruction.before, event.instruction.after
+                yield "fence", event.number, self._string(event.instruction.set)
                 continue
             if event.reads:
                 yield "read", event.number, at[event.instruction.location]
             if event.writes:
                 yield "write", event.number, at[event.instruction.location]
         for a, b in self.program.program_order():
-            yield "po", a, b
+            yield "next", a, b
         for load, source in rf.items():
             yield "rf", self._store(source, self.program.events[load].location or ""), load
         for location, source in last.items():
@@ -110,6 +111,11 @@ class Executions:
     def _store(self, source: int, location: str) -> Any:
         """A store as the clingo programs name it."""
         return self._symbol("init", self._location_numbers[location]) if source == INITIAL else source
+
+    def _string(self, text: str) -> Any:
+        import clingo
+
+        return clingo.String(text)
 
     def _symbol(self, name: str, *arguments: Any) -> Any:
         import clingo
@@ -245,6 +251,26 @@ class Executions:
                                      key=before.__getitem__)) for location in self.program.locations}
         return Execution(rf, co)
 
+    # --- one execution
+
+    def edges(self, execution: Execution) -> Iterator[tuple[str, str, int, int]]:
+        """Of a model that is compiled as `derived`: the pairs of its checks in this execution, as (axiom, rule, start,
+        end). Initial stores are -1, -2, … by the place of their location."""
+        with self._control.solve(yield_=True, assumptions=self._literals_of(execution)) as handle:
+            model = handle.model()
+            assert model is not None, "every execution is an answer set when nothing is forbidden"
+            for atom in model.symbols(shown=True):
+                if atom.name == "edge":
+                    axiom, rule, start, end = atom.arguments
+                    yield axiom.string, rule.string, _event(start), _event(end)
+
+    def _literals_of(self, execution: Execution) -> list[int]:
+        """What is true in one execution and in no other."""
+        sources = [literal for load, literals in self._sources.items()
+                   for literal, source in literals if source == execution.rf[load]]
+        place = {store: at for order in execution.co.values() for at, store in enumerate(order)}
+        return sources + [literal for a, b, literal in self._order_literals() if place[a] < place[b]]
+
     # --- questions, answered without enumeration
 
     def satisfying(self, proposition: Proposition) -> Execution | None:
@@ -291,3 +317,11 @@ class Executions:
         for literal in literals:
             backend.add_rule([atom], [literal])
         return atom
+
+
+def _event(symbol: Any) -> int:
+    """An event by its number, an initial store by its location's."""
+    import clingo
+
+    is_number = symbol.type == clingo.SymbolType.Number
+    return int(symbol.number) if is_number else -1 - int(symbol.arguments[0].number)

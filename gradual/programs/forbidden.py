@@ -5,52 +5,72 @@ from __future__ import annotations
 import gradual
 from gradual.evidence.verdict import Verdict
 from gradual.history import History
-from gradual.programs import axioms
+from gradual.models import Model, ModelError, load, shipped, weaker
+from gradual.programs.axioms import Arrow, Axioms
 from gradual.programs.condition import Proposition, places
 from gradual.programs.executions import Execution, Executions
 from gradual.programs.program import Program
-from gradual.programs.trace import event_text, has_history, history_of
-
-WEAKER = {"sc": ("tso", "pso", "generic"), "tso": ("pso", "generic"), "pso": ("generic",), "generic": ()}
-"""Where to look for the outcome: an execution that the next model allows shows best what this one forbids."""
+from gradual.programs.trace import event_text, history_of
 
 NOBODY = "no load can return these values and no location can end with them, whatever the order: nobody stores them"
 SEVERAL = "loads can get there from different stores; every way is forbidden, and this is one:"
+FAILS = {"acyclic": "these cannot all come one after the other",
+         "irreflexive": "this cannot come before itself", "empty": "there must be nothing like this"}
 
 
 Violation = tuple[Verdict, History]
 """A history with the forbidden outcome, and the verdict on it."""
 
 
-def explain(program: Program, model: str, proposition: Proposition) -> tuple[list[str], Violation | None]:
-    """Why no execution of the model satisfies the proposition: line by line, and as a violation where a history can
-    show it."""
-    execution = _elsewhere(program, model, proposition)
+def explain(program: Program, model: str | Model, proposition: Proposition) -> tuple[list[str], Violation | None]:
+    """Why no execution of the model satisfies the proposition: line by line, and as a violation where `check` knows
+    the model."""
+    chosen = load(model)
+    execution = _elsewhere(program, chosen, proposition)
     if execution is None:
         return [NOBODY], None
-    several = [SEVERAL] if Executions(program, "generic").reads_otherwise(proposition, execution) else []
-    verdict, history = _checked(program, model, execution, proposition)
-    if not verdict:
+    several = [SEVERAL] if _anything(program).reads_otherwise(proposition, execution) else []
+    final = [place for place in places(proposition) if isinstance(place, str)]
+    history = history_of(program, execution, final=final)
+    verdict = _verdict(history, chosen)
+    if verdict is not None and verdict.verdict == "violation":
         return [*several, *gradual.explain(verdict, history).splitlines()], (verdict, history)
-    assert not has_history(program, model), "only a fence that a history cannot hold may forbid this"
-    return [*several, *_cycle(program, model, execution)], None
+    return [*several, *_failure(program, chosen, execution)], None
 
 
-def _elsewhere(program: Program, model: str, proposition: Proposition) -> Execution | None:
-    """An execution that satisfies the proposition, under the strongest model that has one."""
-    found = (Executions(program, weaker).satisfying(proposition) for weaker in WEAKER[model])
+def _elsewhere(program: Program, model: Model, proposition: Proposition) -> Execution | None:
+    """An execution that satisfies the proposition, under the strongest model that has one: an execution that the
+    next model allows shows best what this one forbids."""
+    found = (Executions(program, other).satisfying(proposition) for other in weaker(model))
     return next((execution for execution in found if execution is not None), None)
 
 
-def _checked(program: Program, model: str, execution: Execution, proposition: Proposition) -> tuple[Verdict, History]:
-    final = [place for place in places(proposition) if isinstance(place, str)]
-    history = history_of(program, execution, model, final=final)
-    return gradual.check(history, model), history
+def _anything(program: Program) -> Executions:
+    """All executions, by the weakest model: it forbids none."""
+    return Executions(program, shipped()[-1])
 
 
-def _cycle(program: Program, model: str, execution: Execution) -> list[str]:
+def _verdict(history: History, model: Model) -> Verdict | None:
+    try:
+        return gradual.check(history, model)
+    except ModelError:  # `check` does not take this one
+        return None
+
+
+def _failure(program: Program, model: Model, execution: Execution) -> list[str]:
     """For one execution: its store order is fixed, so the cycle needs no reasons."""
-    arrows = axioms.cycle(program, execution, model)
-    text = [event_text(program, program.events[arrow.end], execution) for arrow in arrows]
-    return ["in one execution with this outcome, these cannot all come one after the other:", f"       {text[-1]}",
-            *(f"  {arrow.kind} → {end}" for arrow, end in zip(arrows, text, strict=True))]
+    failure = Axioms(program, model).failure(execution)
+    assert failure is not None, "the model forbids this execution"
+    return [f"in one execution with this outcome, {FAILS[failure.kind]} ({failure.axiom}):",
+            f"       {_text(program, execution, failure.arrows[0].start)}",
+            *(_arrow(program, execution, arrow) for arrow in failure.arrows)]
+
+
+def _arrow(program: Program, execution: Execution, arrow: Arrow) -> str:
+    return f"  {arrow.kind} → {_text(program, execution, arrow.end)}"
+
+
+def _text(program: Program, execution: Execution, event: int) -> str:
+    if event < 0:
+        return f"initial {program.locations[-1 - event]}"
+    return event_text(program, program.events[event], execution)

@@ -11,7 +11,7 @@ from gradual.programs.scan import Cursor, Token
 FULL = ("", "mb", "fence", "mfence", "sync")
 """Annotations of a full fence."""
 PLAIN = ("", "once")
-"""Annotations of accesses that mean nothing to SC, TSO and PSO."""
+"""Annotations of accesses that say nothing."""
 
 
 def instruction(cursor: Cursor, into: Assembly) -> None:
@@ -27,8 +27,7 @@ def instruction(cursor: Cursor, into: Assembly) -> None:
     known = FULL if name == "f" else PLAIN
     at, annotation = cursor.here, _annotation(cursor)
     if annotation.lower() not in known:
-        raise cursor.error(f"{word.text}[{annotation}] says something that SC, TSO and PSO do not know; "
-                           f"use {word.text}[]", at)
+        raise cursor.error(f"{word.text}[{annotation}] is not understood; use {word.text}[]", at)
     if name == "f":
         into.add(Fence(line=word.line))
     elif name == "r":
@@ -74,6 +73,6 @@ def show(instruction: Instruction) -> list[str]:
 
 def can_show(thread: Thread) -> bool:
     """Is everything in this thread LISA: full fences, registers called r0, r1, …?"""
-    return all((i.before, i.after) == ("any", "any") if isinstance(i, Fence) else
+    return all(i == Fence() if isinstance(i, Fence) else
                not isinstance(i, Load | Rmw) or re.fullmatch(r"r\d+", i.register) is not None
                for i in thread.instructions)

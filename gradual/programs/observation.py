@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from gradual.history import value_text
+from gradual.models import Model
 from gradual.programs.condition import Condition, Place, holds
 from gradual.programs.executions import Outcome
 from gradual.programs.forbidden import Violation
@@ -20,7 +21,7 @@ class Observation:
     """The answer for one program and one model. With `outcomes` None only the condition was asked about."""
 
     program: Program
-    model: str
+    model: Model
     outcomes: Counter[Outcome] | None
     reached: bool = False
     """Some execution satisfies the condition's proposition."""
@@ -69,7 +70,7 @@ class Observation:
 
     def lines(self) -> list[str]:
         condition = self.program.condition
-        lines = [f"Model {self.model.upper() if self.model != 'generic' else self.model}",
+        lines = [f"Model {self.model}",
                  f"Test {self.program.name}" + (f" {KINDS[condition.quantifier]}" if condition else "")]
         if not self.complete:
             lines.append("(interrupted: this is what was found so far)")
@@ -81,7 +82,7 @@ class Observation:
             lines.append(f"Executions {self.executions}")
         lines += self.shown
         if self.why_not:
-            lines += [f"Why {self.model.upper()} forbids it:", *(f"    {line}" for line in self.why_not)]
+            lines += [f"Why {self.model} forbids it:", *(f"    {line}" for line in self.why_not)]
         return [*lines, f"Time {self.program.name} {self.seconds:.2f}"]
 
     def _states(self) -> list[str]:
@@ -110,7 +111,7 @@ class Observation:
 
     def json(self) -> dict[str, Any]:
         condition = self.program.condition
-        found: dict[str, Any] = {"program": self.program.name, "source": self.program.file, "model": self.model}
+        found: dict[str, Any] = {"program": self.program.name, "source": self.program.file, "model": self.model.key}
         if self.outcomes is not None:
             found["executions"] = self.executions
             found["outcomes"] = [{"values": {str(place): value for place, value in self.named(outcome).items()},

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections import Counter
 
+from gradual import models
+from gradual.models import Model
 from gradual.programs.condition import Not
 from gradual.programs.executions import Execution, Executions, Outcome
 from gradual.programs.forbidden import explain
@@ -16,11 +18,11 @@ LISTED = 10**10
 """Programs with more executions (without any model) are only asked their question, unless told otherwise."""
 
 
-def outcomes(program: Program, model: str, show: int = 0) -> Observation:
+def outcomes(program: Program, model: str | Model, show: int = 0) -> Observation:
     """Every outcome with its executions. After Ctrl-C, what was found so far (`complete` is false then)."""
     started = time.perf_counter()
     tally: Counter[Outcome] = Counter()
-    found = Observation(program, model, tally)
+    found = Observation(program, models.load(model), tally)
     try:
         executions = Executions(program, model)
         executions.outcomes(tally)
@@ -36,13 +38,13 @@ def outcomes(program: Program, model: str, show: int = 0) -> Observation:
     return found
 
 
-def answer(program: Program, model: str) -> Observation:
+def answer(program: Program, model: str | Model) -> Observation:
     """Only whether the condition's outcome can be reached and missed: two calls of the solver."""
     assert program.condition is not None
     started = time.perf_counter()
     executions = Executions(program, model)
     proposition = program.condition.proposition
-    found = Observation(program, model, None, executions.satisfying(proposition) is not None,
+    found = Observation(program, executions.model, None, executions.satisfying(proposition) is not None,
                         executions.satisfying(Not(proposition)) is not None)
     _explain(found)
     found.seconds = time.perf_counter() - started
@@ -51,7 +53,7 @@ def answer(program: Program, model: str) -> Observation:
 
 def _explain(found: Observation) -> None:
     condition = found.program.condition
-    if condition is not None and condition.quantifier != "forall" and not found.reached and found.model != "generic":
+    if condition is not None and condition.quantifier != "forall" and not found.reached and found.model.checks:
         found.why_not, found.violation = explain(found.program, found.model, condition.proposition)
 
 

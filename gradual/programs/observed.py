@@ -7,10 +7,11 @@ loads, by thread and position in program order. Locations may be called differen
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gradual.history import FENCE, READ, WRITE, History, InputError, value_text
+from gradual.models import Model, load
 from gradual.programs.executions import Executions
 from gradual.programs.program import Event, Fence, Load, Program, Store
 
@@ -123,10 +124,10 @@ class _Fit:
 class Sightings:
     """The outcomes observed of a program, each judged once, however often it was seen."""
 
-    def __init__(self, program: Program, models: list[str]) -> None:
+    def __init__(self, program: Program, models: Sequence[str | Model]) -> None:
         self.program = program
         self.found: dict[Observed, Sighting] = {}
-        self._executions = {model: Executions(program, model) for model in models}
+        self._executions = {model: Executions(program, model) for model in map(load, models)}
 
     def add(self, history: History) -> Sighting:
         outcome = observed(self.program, history)
@@ -135,7 +136,7 @@ class Sightings:
             sighting = self.found[outcome] = Sighting(outcome, history.name or history.file)
             for model, executions in self._executions.items():
                 reached = executions.reading(dict(outcome.values), dict(outcome.finals))
-                sighting.allowed[model] = reached is not None
+                sighting.allowed[model.key] = reached is not None
         sighting.times += 1
         return sighting
 
@@ -148,7 +149,7 @@ class Sightings:
         lines = [f"Test {self.program.name}", f"Observed {len(self.found)} outcomes in "
                  f"{sum(sighting.times for sighting in self.found.values())} histories"]
         for sighting in self.found.values():
-            allowed = ", ".join(model.upper() for model, yes in sighting.allowed.items() if yes) or "NO MODEL"
+            allowed = ", ".join(model.name for model in self._executions if sighting.allowed[model.key]) or "NO MODEL"
             lines.append(f"{sighting.times:<6}:>{sighting.outcome.text(self.program)}   allowed by {allowed}"
                          f"   first seen in {sighting.first}")
         return lines

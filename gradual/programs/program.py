@@ -44,15 +44,35 @@ class Rmw:
 
 @dataclass(frozen=True)
 class Fence:
-    """Keeps what is of class `before` ahead of what is of class `after`."""
+    """Keeps what is of class `before` ahead of what is of class `after`; or is of one of two kinds that do not."""
 
     before: Class = "any"
     after: Class = "any"
     line: int = field(default=0, compare=False)
+    special: Literal["", "tso", "i"] = ""
+    """tso: loads before everything, stores before stores. i: of instruction fetches, orders no accesses."""
 
-    def orders(self, before: Class, after: Class) -> bool:
-        return self.before in ("any", before) and self.after in ("any", after)
+    @property
+    def pairs(self) -> int:
+        """What it orders, as `History.fence` has it."""
+        return {"": _BEFORE[self.before] & _AFTER[self.after], "tso": 11, "i": 16}[self.special]
 
+    @property
+    def set(self) -> str:
+        """The set of fences that models know it by."""
+        return f"Fence.{self.special or f'{_LETTERS[self.before]}.{_LETTERS[self.after]}'}"
+
+    def __str__(self) -> str:
+        return f"f({self.special or f'{self.before},{self.after}'})"
+
+
+_LETTERS = {"any": "rw", "ld": "r", "st": "w"}
+_BEFORE = {"any": 0b1111, "ld": 0b0011, "st": 0b1100}
+_AFTER = {"any": 0b1111, "ld": 0b0101, "st": 0b1010}
+CLASSES: tuple[Class, ...] = ("any", "ld", "st")
+FENCES = {fence.pairs: fence for fence in (*(Fence(b, a) for b in CLASSES for a in CLASSES), Fence(special="tso"),
+                                           Fence(special="i"))}
+"""Every kind of fence, by what it orders."""
 
 Instruction = Load | Store | Rmw | Fence
 

@@ -1,15 +1,14 @@
-"""Instructions in pseudo-code: `st x 1`, `ld x r0`, `rmw x 1 r0`, `f(any,any)`. Registers may be left out."""
+"""Instructions in pseudo-code: `st x 1`, `ld x r0`, `rmw x 1 r0`, `f(any,any)`, `f(tso)`. Registers may be left out."""
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Literal, cast
 
 from gradual.programs.assembly import Assembly
-from gradual.programs.program import Class, Fence, Instruction, Load, Rmw, Store
+from gradual.programs.program import CLASSES, Class, Fence, Instruction, Load, Rmw, Store
 from gradual.programs.scan import Cursor
 
 WORDS = ("st", "ld", "rmw", "f", "fence")
-CLASSES = ("any", "ld", "st")
 
 
 def instruction(cursor: Cursor, into: Assembly, ends: tuple[str, ...]) -> None:
@@ -33,9 +32,12 @@ def instruction(cursor: Cursor, into: Assembly, ends: tuple[str, ...]) -> None:
 
 
 def fence(cursor: Cursor, line: int) -> Fence:
-    """What follows the word: nothing, or (C,D)."""
+    """What follows the word: nothing, (C,D), (tso) or (i)."""
     if not cursor.take("("):
         return Fence(line=line)
+    if special := cursor.take("tso", "i"):
+        cursor.expect(")", "after the kind of the fence")
+        return Fence(line=line, special=cast(Literal["tso", "i"], special.text.lower()))
     before = _class(cursor)
     cursor.expect(",", "between the two classes of the fence")
     after = _class(cursor)
@@ -45,7 +47,7 @@ def fence(cursor: Cursor, line: int) -> Fence:
 
 def _class(cursor: Cursor) -> Class:
     if not cursor.sees(*CLASSES):
-        raise cursor.error(f"a fence is between any, ld and st, not {cursor.here.text!r}")
+        raise cursor.error(f"a fence is between any, ld and st (or f(tso), f(i)), not {cursor.here.text!r}")
     return cast(Class, cursor.next().text.lower())
 
 
@@ -62,4 +64,4 @@ def show(instruction: Instruction) -> str:
         return f"st {instruction.location} {instruction.value}"
     if isinstance(instruction, Rmw):
         return f"rmw {instruction.location} {instruction.value} {instruction.register}"
-    return f"f({instruction.before},{instruction.after})"
+    return str(instruction)

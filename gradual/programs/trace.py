@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 
@@ -19,93 +18,64 @@ from gradual.history import (
     RMW,
     THIN_AIR,
     WRITE,
+    Column,
     History,
 )
-from gradual.programs import axioms
+from gradual.models import Model
+from gradual.programs.axioms import Axioms
 from gradual.programs.executions import Execution, Executions, value_of
-from gradual.programs.program import Event, Fence, Instruction, Load, Program, Rmw, Store, Thread
-
-RELAXED: dict[str, tuple[tuple[Literal["ld", "st"], Literal["ld", "st"]], ...]] = {
-    "sc": (), "tso": (("st", "ld"),), "pso": (("st", "ld"), ("st", "st"))}
-"""The program order that a fence can restore."""
+from gradual.programs.program import FENCES, Event, Fence, Instruction, Load, Program, Rmw, Store, Thread
 
 
-def strength(fence: Fence, model: str) -> Literal["full", "none", "part"]:
-    """What a fence does under a model. Histories know full fences only, so one that does a part has no history."""
-    restored = [fence.orders(*pair) for pair in RELAXED[model]]
-    return "full" if all(restored) else "part" if any(restored) else "none"
-
-
-def has_history(program: Program, model: str) -> bool:
-    return all(strength(event.instruction, model) != "part"
-               for event in program.events if isinstance(event.instruction, Fence))
-
-
-def history_of(program: Program, execution: Execution, model: str, *, final: Iterable[str] = (),
+def history_of(program: Program, execution: Execution, *, final: Iterable[str] = (),
                own_values: bool = False) -> History:
-    """The history of an execution, with the last store of the locations in `final` demanded.
+    """The history of an execution, event by event, with the last store of the locations in `final` demanded.
 
-    Fences that are less than full under the model are left out. Events keep their numbers if there are
-    none such. With `own_values` every store writes a value of its own, so that a replay tells stores of
-    equal values apart.
+    With `own_values` every store writes a value of its own, so that a replay tells stores of equal values apart.
     """
-    kept = [event for event in program.events if _is_kept(event, model)]
-    number = {event.number: at for at, event in enumerate(kept)}
+    events = program.events
     place = {name: at for at, name in enumerate(program.locations)}
 
     def value(source: int, location: str) -> int:
         return source + 1 if own_values else value_of(program, source, location)
-
-    def operation(source: int) -> int:
-        return number.get(source, source)
 
     wanted = set(final)
     ends = [execution.last(name) for name in program.locations]
     line = program.condition.line if program.condition else 0
     return History(
         program.name, program.file, tuple(thread.name for thread in program.threads), program.locations,
-        np.array([event.thread for event in kept], dtype=np.int32),
-        np.array([_kind(event.instruction) for event in kept], dtype=np.int8),
-        np.array([NO_LOCATION if event.location is None else place[event.location] for event in kept], dtype=np.int32),
-        np.array([value(execution.rf[e.number], e.location or "") if e.reads else 0 for e in kept], dtype=np.int64),
-        np.array([value(e.number, e.location or "") if e.writes else 0 for e in kept], dtype=np.int64),
-        np.array([operation(execution.rf[e.number]) if e.reads else NO_SOURCE for e in kept], dtype=np.int32),
-        np.array([event.instruction.line for event in kept], dtype=np.int64),
-        np.full(len(kept), NO_TICK, dtype=np.int64),
+        np.array([event.thread for event in events], dtype=np.int32),
+        np.array([_kind(event.instruction) for event in events], dtype=np.int8),
+        np.array([NO_LOCATION if event.location is None else place[event.location] for event in events],
+                 dtype=np.int32),
+        np.array([value(execution.rf[e.number], e.location or "") if e.reads else 0 for e in events], dtype=np.int64),
+        np.array([value(e.number, e.location or "") if e.writes else 0 for e in events], dtype=np.int64),
+        np.array([execution.rf[e.number] if e.reads else NO_SOURCE for e in events], dtype=np.int32),
+        np.array([event.instruction.line for event in events], dtype=np.int64),
+        np.full(len(events), NO_TICK, dtype=np.int64),
         np.array([value(INITIAL, name) for name in program.locations], dtype=np.int64),
-        np.array([operation(end) if name in wanted else NO_SOURCE
+        np.array([end if name in wanted else NO_SOURCE
                   for name, end in zip(program.locations, ends, strict=True)], dtype=np.int32),
         np.array([value(end, name) for name, end in zip(program.locations, ends, strict=True)], dtype=np.int64),
-        np.array([line if name in wanted else -1 for name in program.locations], dtype=np.int64))
+        np.array([line if name in wanted else -1 for name in program.locations], dtype=np.int64),
+        fence=_fences(program))
 
 
-def witness(program: Program, execution: Execution, model: str) -> tuple[History, Witness]:
+def _fences(program: Program) -> Column | None:
+    """The column of that name."""
+    pairs = [event.instruction.pairs if isinstance(event.instruction, Fence) else 0 for event in program.events]
+    return None if set(pairs) <= {0, Fence().pairs} else np.array(pairs, dtype=np.int8)
+
+
+def witness(program: Program, execution: Execution, model: str | Model) -> tuple[History, Witness]:
     """An execution that the model allows, for `certificate.py` to replay: its history with own values, and a run.
 
-    The run commits the stores of each location in the order co. Where the program `has_history` only.
+    The run commits the stores of each location in the order co.
     """
-    full = _with_full_fences(program, model)
-    order = axioms.run(full, execution, model)
+    order = Axioms(program, model).run(execution)
     if order is None:
         raise ValueError(f"{model} does not allow this execution")
-    kept = [event.number for event in full.events if _is_kept(event, model)]
-    number = {event: at for at, event in enumerate(kept)}
-    return (history_of(full, execution, model, final=full.locations, own_values=True),
-            Witness([number[event] for event in order if event in number]))
-
-
-def _with_full_fences(program: Program, model: str) -> Program:
-    """The program with f(any,any) for every fence that is as good as that under the model."""
-    def full(instruction: Instruction) -> Instruction:
-        whole = isinstance(instruction, Fence) and strength(instruction, model) == "full"
-        return Fence(line=instruction.line) if whole else instruction
-
-    return replace(program, threads=tuple(replace(thread, instructions=tuple(map(full, thread.instructions)))
-                                          for thread in program.threads))
-
-
-def _is_kept(event: Event, model: str) -> bool:
-    return not isinstance(event.instruction, Fence) or strength(event.instruction, model) == "full"
+    return history_of(program, execution, final=program.locations, own_values=True), Witness(order)
 
 
 def _kind(instruction: Instruction) -> int:
@@ -130,17 +100,17 @@ def program_of(history: History) -> tuple[Program, list[int]]:
 def _instruction(history: History, operation: int, register: str) -> Instruction:
     line, kind = int(history.line[operation]), history.kind[operation]
     if kind == FENCE:
-        return Fence(line=line)
+        return Fence(line=line) if history.fence is None else replace(FENCES[int(history.fence[operation])], line=line)
     location, written = history.address(operation), int(history.written[operation])
     if kind == READ:
         return Load(location, register, line)
     return Store(location, written, line) if kind == WRITE else Rmw(location, written, register, line)
 
 
-def allows(history: History, model: str) -> bool:
+def allows(history: History, model: str | Model) -> bool:
     """Whether a model allows a history: its program, with reads-from fixed, has an execution left.
 
-    The same question as `gradual.check` answers, put to the files that enumerate programs.
+    The same question as `gradual.check` answers, put to what enumerates programs.
     """
     if (history.source == THIN_AIR).any() or (history.final == THIN_AIR).any():
         return False
@@ -152,7 +122,7 @@ def allows(history: History, model: str) -> bool:
     return next(iter(Executions(program, model, rf, last)), None) is not None
 
 
-def both_ways(history: History, model: str) -> tuple[bool, bool]:
+def both_ways(history: History, model: str | Model) -> tuple[bool, bool]:
     """The verdict on a history as a trace, and as a program restricted to its reads-from. They must agree."""
     import gradual
 
@@ -163,7 +133,7 @@ def event_text(program: Program, event: Event, execution: Execution) -> str:
     """`W x=1`, `R x=1`, `RMW x: 0→1`, `f(st,ld)`, with the thread."""
     name = program.threads[event.thread].name
     if isinstance(event.instruction, Fence):
-        return f"f({event.instruction.before},{event.instruction.after}) ({name})"
+        return f"{event.instruction} ({name})"
     at = event.instruction.location
     read = value_of(program, execution.rf[event.number], at) if event.reads else 0
     if isinstance(event.instruction, Rmw):

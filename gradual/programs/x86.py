@@ -100,4 +100,5 @@ def show(instruction: Instruction) -> list[str]:
 
 def can_show(thread: Thread) -> bool:
     """Is everything in this thread X86?"""
-    return all((i.before, i.after) in FENCES.values() for i in thread.instructions if isinstance(i, Fence))
+    return all((i.before, i.after) in FENCES.values() and not i.special
+               for i in thread.instructions if isinstance(i, Fence))

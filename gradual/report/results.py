@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from gradual.batch import MARKER, REPLACES
 from gradual.history import InputError
-from gradual.models.model import MODELS
+from gradual.models import shipped
 
 Numbers = npt.NDArray[Any]
 
@@ -193,7 +193,7 @@ def _dicts(batch: Any) -> Iterator[dict[str, Any]]:
 
 def _results(table: Any, parts: list[tuple[Path, int]]) -> Results:
     source, sources = _sorted_codes(table["source"])
-    model, models = _ranked_codes(table["model"], tuple(MODELS))
+    model, models = _ranked_codes(table["model"], tuple(map(str, shipped())))
     verdict, verdicts = _ranked_codes(table["verdict"], VERDICTS, whole=True)
     criterion, criteria = _ranked_codes(table["decided_by"], ())
     number = table["number"].fill_null(0).to_numpy()

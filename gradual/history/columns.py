@@ -73,14 +73,6 @@ class History:
     final_line: Column
     size: Column | None = field(default=None, repr=False)
     """int32 bytes per operation, where the trace has them."""
-    fence: Column | None = field(default=None, repr=False)
-    marks: Column | None = field(default=None, repr=False)
-    begin: Column | None = field(default=None, repr=False)
-    end: Column | None = field(default=None, repr=False)
-    addr: Column | None = field(default=None, repr=False)
-    data: Column | None = field(default=None, repr=False)
-    ctrl: Column | None = field(default=None, repr=False)
-    pair: Column | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.kind)

@@ -42,7 +42,7 @@ _AT_FIRST, _TOGETHER = 1 << 16, 1 << 20
 """Rows that become histories at a time, at first and later, unless a history has more: somebody waits for the first."""
 
 Names = tuple[str | None, ...]
-"""The name of each of COLUMNS in a file."""
+"""The name of each column that `header` chose in a file."""
 
 Opened = tuple[list[str], "Iterable[pa.RecordBatch]"]
 """The column names of a file and its batches."""

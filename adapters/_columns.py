@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Cells = Sequence["pa.Array | None"]
-"""One array per column of COLUMNS, None where the table has no such column."""
+"""One array per column that `header` chose, None where the table has no such column."""
 Rows = Callable[[int, int], Iterator[Row | InputError]]
 """Rows of the table, from one (counted from 0) up to another, as the row path wants them."""
 
@@ -394,12 +394,13 @@ class _Operations:
         return initial
 
 
-def _annotations(cells: Cells, kind: Column, orders: Column, marks: Column) -> tuple[dict[str, Column], Column]:
+def _annotations(cells: Sequence[Any], kind: Column, orders: Column, marks: Column) -> tuple[dict[str, Column], Column]:
     """The annotations of every row that a column of `Annotations` has, and where only the row path understands them.
 
     `orders` and `marks` are those that the ops have.
     """
-    fence, order = (_words(array, known) for array, known in zip(cells, (FENCES, ORDERS), strict=False))
+    fence, order, begin, end, *pairs = cells or [None] * 4
+    fence, order = _words(fence, FENCES), _words(order, ORDERS)
     found: dict[str, Column] = {}
     fences, odd = kind == FENCE, np.zeros(len(kind), dtype=bool)
     if fence is not None:
@@ -412,14 +413,14 @@ def _annotations(cells: Cells, kind: Column, orders: Column, marks: Column) -> t
         marks = marks | order
     if marks.any():
         found["marks"] = marks
-    for name, array in zip(("begin", "end"), cells[2:4], strict=True):
+    for name, array in (("begin", begin), ("end", end)):
         if array is not None and array.null_count < len(array):
             time = _numbers(array, len(kind))
             odd |= ~time.within(63)
             found[name] = np.where(time.given, time.value, NO_TICK)
     if found.keys() >= {"begin", "end"}:
         odd |= (found["end"] != NO_TICK) & (found["end"] < found["begin"])
-    for array in cells[4:]:  # dependencies and pairs are rare
+    for array in pairs:  # dependencies and pairs are rare
         if array is not None:
             odd |= _given(array)
     return found, odd

@@ -44,6 +44,8 @@ from ._text import is_text, shortened, shown, stem
 
 ANNOTATIONS = ("fence", "order", "begin", "end", "addr", "data", "ctrl", "pair")
 COLUMNS = ("thread", "op", "address", "value", "read", "time", "size", *ANNOTATIONS, "history")
+_PLAIN = tuple(column for column in COLUMNS if column not in ANNOTATIONS)
+"""The columns of nearly every table: fewer cells to carry."""
 _REQUIRED = COLUMNS[:4]
 _SYNONYMS = {
     "tid": "thread", "core": "thread", "cpu": "thread",
@@ -85,7 +87,9 @@ LINE = "line"
 """One more column, where it is asked for: the line of another trace that the row comes from. Readers pass over it."""
 
 Cells = Sequence[object]
-"""One cell per column of COLUMNS, as the file spells it; None or an empty text where there is none."""
+"""One cell per column of COLUMNS, as the file spells it; None or an empty text where there is none. Those of
+ANNOTATIONS
+may be left out altogether."""
 Row = tuple[int, Cells]
 """A row and the line it stands on."""
 
@@ -95,6 +99,8 @@ Row = tuple[int, Cells]
 
 def chosen(names: Sequence[str]) -> tuple[str | None, ...]:
     """For each of COLUMNS the one of `names` that gives it, or None. Raises ValueError.
+
+    ANNOTATIONS are among them only where there are any.
 
     A column's own name wins over its synonyms: a table with both `thread` and `cpu` is usual.
 
@@ -112,7 +118,8 @@ def chosen(names: Sequence[str]) -> tuple[str | None, ...]:
     for name in ("addr", "data"):  # which are dependencies only where the column they may stand for is there too
         if _SYNONYMS[name] not in own:
             own.pop(name, None)
-    return tuple(_only(column, own.get(column) or other.get(column)) for column in COLUMNS)
+    columns = COLUMNS if any(column in own for column in ANNOTATIONS) else _PLAIN
+    return tuple(_only(column, own.get(column) or other.get(column)) for column in columns)
 
 
 def _only(column: str, names: list[str] | None) -> str | None:
@@ -130,7 +137,7 @@ def header(names: Sequence[str]) -> tuple[str | None, ...]:
         if name is None:
             has = shortened(", ".join(map(str.strip, names))) or "no names"
             raise ValueError(f"missing column {column!r}; the header has {has}; expected are "
-                             f"{', '.join(_REQUIRED)} and optionally {', '.join(COLUMNS[4:])}")
+                             f"{', '.join(_REQUIRED)} and optionally {', '.join((*_PLAIN[4:], *ANNOTATIONS))}")
     return columns
 
 
@@ -484,7 +491,7 @@ class Tabled:
 
     def cells(self, row: Operation) -> Operation:
         """A row with the table's columns only."""
-        if len(self.columns) + len(ANNOTATIONS) == len(COLUMNS):
+        if self.columns == _PLAIN:
             return row
         row += (None,) * (len(COLUMNS) - 1 - len(row))
         return tuple(row[place] for place in self._places)

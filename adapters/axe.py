@@ -11,7 +11,7 @@ White space, line ends included, may stand between any two of these signs; comme
 Every location starts with 0. axe itself takes decimal numbers of up to nine digits; hex is read here
 as well, since that is how a value with its top bit set is written.
 
-Times, begin:end, each optional, become the columns `begin` and `end`, and are refused where axe refuses them (`_Clock`).
+Times, begin:end, each optional, become the columns `begin` and `end`; they are refused where axe refuses them.
 axe knows nothing else that weak models look at: acquire, release and dependencies are not written, and a history with
 weak fences or load-reserveds is refused, since it would become another.
 """
@@ -311,16 +311,16 @@ def _refuse(history: History) -> None:
 
 
 def _refuse_times(history: History) -> None:
-    clock = _Clock()
+    clock, operation = _Clock(), 0
     begins, ends = (np.full(len(history), NO_TICK) if column is None else column
                     for column in (history.begin, history.end))
-    for operation, (thread, kind, begin, end) in enumerate(zip(
-            history.thread.tolist(), history.kind.tolist(), begins.tolist(), ends.tolist(), strict=True)):
-        try:
-            clock.hold(str(thread), Kind(kind), begin, end)
-        except ValueError as error:
-            raise InputError(f"axe would not read this: {error}", history.file, int(history.line[operation]),
-                             history.name) from None
+    try:
+        for operation in range(len(history)):
+            clock.hold(str(history.thread[operation]), Kind(history.kind[operation]), int(begins[operation]),
+                       int(ends[operation]))
+    except ValueError as error:
+        raise InputError(f"axe would not read this: {error}", history.file, int(history.line[operation]),
+                         history.name) from None
 
 
 def _word(name: str) -> str:

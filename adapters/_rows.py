@@ -88,8 +88,7 @@ LINE = "line"
 
 Cells = Sequence[object]
 """One cell per column of COLUMNS, as the file spells it; None or an empty text where there is none. Those of
-ANNOTATIONS
-may be left out altogether."""
+ANNOTATIONS may be left out altogether."""
 Row = tuple[int, Cells]
 """A row and the line it stands on."""
 

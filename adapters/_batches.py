@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from gradual.history import History, InputError, Options
 
-from ._columns import Declined, Table, joined, record_batch
+from ._columns import Columns, Declined, Table, joined
 from ._rows import (
-    COLUMNS,
     LINE,
     Groups,
+    Operation,
     Row,
+    Tabled,
     header,
     named,
     named_rows,
@@ -41,7 +42,7 @@ _AT_FIRST, _TOGETHER = 1 << 16, 1 << 20
 """Rows that become histories at a time, at first and later, unless a history has more: somebody waits for the first."""
 
 Names = tuple[str | None, ...]
-"""The name of each of COLUMNS in a file."""
+"""The name of each column that `header` chose in a file."""
 
 Opened = tuple[list[str], "Iterable[pa.RecordBatch]"]
 """The column names of a file and its batches."""
@@ -163,52 +164,52 @@ def _cells(column: pa.Array) -> list[object]:
     return cells
 
 
-def schema(with_lines: bool = False) -> pa.Schema:
+def _schema(columns: Iterable[str]) -> pa.Schema:
     import pyarrow as pa
 
-    text, number = pa.string(), pa.int64()
-    types = (text, text, text, number, number, number, pa.int32(), text)
-    columns = [*zip(COLUMNS, types, strict=True), *([(LINE, number)] if with_lines else [])]
-    return pa.schema(columns)
+    numbers = {"value", "read", "time", "begin", "end", "pair", LINE}
+    return pa.schema([(column, pa.int64() if column in numbers else pa.int32() if column == "size" else pa.string())
+                      for column in columns])
 
 
-def write(histories: Iterable[History], writer: Any, with_lines: bool) -> None:
-    """Write histories to a Parquet or Arrow writer, and close it."""
-    with writer:
-        for batch in _with_lines(histories) if with_lines else _batches(histories):
+def write(histories: Iterable[History], opener: Callable[[pa.Schema], Any], with_lines: bool) -> None:
+    """Write histories to the Parquet or Arrow writer that `opener` opens, and close it."""
+    table = Tabled(histories)
+    schema = _schema((*table.columns, LINE) if with_lines else table.columns)
+    with opener(schema) as writer:
+        for batch in _with_lines(table, schema) if with_lines else _batches(table, schema):
             writer.write_batch(batch)
 
 
-def _with_lines(histories: Iterable[History]) -> Iterator[pa.RecordBatch]:
+def _with_lines(table: Tabled, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """A batch per history, with a column for the lines: such histories are few and small."""
+    for name, rows in named_rows(table):
+        yield _batch([(*table.cells(row), name, line) for row, line in rows], schema)
+
+
+def _batch(rows: list[Operation], schema: pa.Schema) -> pa.RecordBatch:
     import pyarrow as pa
 
-    for name, rows in named_rows(histories):
-        cells = [(*row, name, line) for row, line in rows]
-        yield pa.record_batch([list(column) for column in zip(*cells, strict=True)], schema=schema(with_lines=True))
+    return pa.record_batch([list(column) for column in zip(*rows, strict=True)], schema=schema)
 
 
-def _batches(histories: Iterable[History]) -> Iterator[pa.RecordBatch]:
+def _batches(table: Tabled, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Histories as batches of a good size: many small histories share one, a large one fills several."""
-    import pyarrow as pa
-
-    def batch() -> pa.RecordBatch:
-        return pa.record_batch([list(column) for column in zip(*rows, strict=True)], schema=schema())
-
-    rows: list[tuple[object, ...]] = []
-    for name, history in named(histories):
+    rows: list[Operation] = []
+    for name, history in named(table):
         small = len(history) < _BY_COLUMNS
         for operation in chain(statements_before(history), operations(history) if small else ()):
-            rows.append((*operation, name))
+            rows.append((*table.cells(operation), name))
             if len(rows) >= _ROWS:
-                yield batch()
+                yield _batch(rows, schema)
                 rows.clear()
         if not small:
             if rows:
-                yield batch()
+                yield _batch(rows, schema)
                 rows.clear()
+            columns = Columns(history, name)
             for start in range(0, len(history), _ROWS):
-                yield record_batch(history, name, slice(start, start + _ROWS), schema())
-        rows += [(*statement, name) for statement in statements_after(history)]
+                yield columns.batch(slice(start, start + _ROWS), schema)
+        rows += [(*table.cells(statement), name) for statement in statements_after(history)]
     if rows:
-        yield batch()
+        yield _batch(rows, schema)

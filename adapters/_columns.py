@@ -16,15 +16,17 @@ import numpy as np
 
 from gradual.history import (
     AMBIGUOUS,
+    EXCLUSIVE,
     FENCE,
-    INITIAL,
+    FENCES,
+    FULL,
     NO_LOCATION,
-    NO_SOURCE,
     NO_TICK,
+    ORDERS,
     READ,
     RMW,
-    THIN_AIR,
     WRITE,
+    Annotations,
     Column,
     History,
     InputError,
@@ -34,21 +36,24 @@ from gradual.history import (
     location_key,
     word,
 )
+from gradual.history.annotations import PAIRS, says_anything
+from gradual.history.reads_from import Values, sources
 
-from ._rows import OP_NAMES, OPS, Groups, Row, number
+from ._rows import EXCLUSIVES, OP_NAMES, OPS, Groups, Op, Row, dependencies, number
 from ._text import stem
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Cells = Sequence["pa.Array | None"]
-"""One array per column of COLUMNS, None where the table has no such column."""
+"""One array per column that `header` chose, None where the table has no such column."""
 Rows = Callable[[int, int], Iterator[Row | InputError]]
 """Rows of the table, from one (counted from 0) up to another, as the row path wants them."""
 
 _ODD, _INIT, _FINAL = -1, 4, 5
 """Kinds of rows besides those of operations; odd is what only the row path understands."""
 _STATEMENTS = {"init": _INIT, "final": _FINAL, "": _ODD}
+_UNKNOWN = Op("")
 _LONG = 1 << 30
 """Bytes of text in one array: beyond twice that, an array needs wide offsets."""
 
@@ -150,11 +155,22 @@ def has_gaps(array: pa.Array | None) -> bool:
     return array is None or bool((_names(array, len(array))[0] < 0).any())
 
 
-def _kinds(array: pa.Array | None, rows: int) -> Column:
+def _ops(array: pa.Array | None, rows: int) -> tuple[Column, Column, Column]:
+    """Of every row its kind, what a fence orders (0: not told), and the marks that the op has."""
     codes, names = _names(array, rows)
-    kinds = [OPS.get(name.lower(), "") for name in names]
-    return np.array([*(int(kind) if isinstance(kind, Kind) else _STATEMENTS[kind] for kind in kinds), _ODD],
-                    dtype=np.int8)[codes]
+    ops = [OPS.get(name.lower(), _UNKNOWN) for name in names]
+    kinds = [int(op.kind) if isinstance(op.kind, Kind) else _STATEMENTS[op.kind] for op in ops]
+    columns = [*kinds, _ODD], [*(op.orders for op in ops), 0], [*(op.marks for op in ops), 0]
+    kind, orders, marks = (np.array(column, dtype=np.int8)[codes] for column in columns)
+    return kind, orders, marks
+
+
+def _words(array: pa.Array | None, known: dict[str, int]) -> Column | None:
+    """A column of such words as int8: 0 where there is none, _ODD where it is none of them; None without any."""
+    if array is None or array.null_count == len(array):
+        return None
+    codes, names = _names(array, len(array))
+    return np.array([*(known.get(name.lower(), _ODD) for name in names), 0], dtype=np.int8)[codes]
 
 
 @dataclass
@@ -242,8 +258,9 @@ class _Operations:
         import pyarrow as pa
 
         rows, runs = int(bounds[-1]), len(bounds) - 1
-        who, op, where, value, read, time, width, _ = (cell if cell is None else cell.slice(0, rows) for cell in cells)
-        kind = _kinds(op, rows)
+        who, op, where, value, read, time, width, *others, _ = (
+            cell if cell is None else cell.slice(0, rows) for cell in cells)
+        kind, orders, marks = _ops(op, rows)
         thread, self._threads = _names(who, rows)
         spelled, self._spellings = _names(where, rows)
         whole = where is not None and pa.types.is_integer(where.type)
@@ -258,6 +275,8 @@ class _Operations:
         odd = (kind == _ODD) | (located & ((spelled < 0) | ~values.given)) | (rmws & ~reads.given)
         odd |= (operates & ((thread < 0) | ~times.within(63))) | (accesses & ~sizes.within(31))
         size = np.where(accesses & sizes.given, sizes.value, 0)
+        said, strange = _annotations(others, kind, orders, marks)
+        odd |= operates & strange
         run = np.repeat(np.arange(runs), np.diff(bounds))
         kept = ~odd
         if options.addresses:
@@ -282,7 +301,7 @@ class _Operations:
         self._written = only(np.where((kind == WRITE) | rmws, values.value, 0))
         self._tick = only(np.where(times.given, times.value, NO_TICK))
         self._line = only(np.arange(line, line + rows))
-        self._size = only(size).astype(np.int32)
+        self._said = {name: only(column) for name, column in {"size": size.astype(np.int32), **said}.items()}
         self._thread, self._spelled, self._key = only(thread), only(spelled), only(key)
         self._options = options
 
@@ -335,15 +354,16 @@ class _Operations:
 
         everything = bool(operates.all())
         run, kind, read, written = only(self._run), only(self._kind), only(self._read), only(self._written)
-        line, tick, size, codes, everywhere = map(only, (self._line, self._tick, self._size, self._thread, everywhere))
+        line, tick, codes, everywhere = map(only, (self._line, self._tick, self._thread, everywhere))
         location = np.where(kind == FENCE, NO_LOCATION, everywhere - bounds[run]).astype(np.int32)
         numbers, first, bounds = _numbered(run, codes, runs)
         thread, people = (numbers - bounds[run]).astype(np.int32), bounds.tolist()
         threads = [self._threads[code] for code in codes[first].tolist()]
-        sized = np.bincount(run[size > 0], minlength=runs) > 0
+        said = [(name, column, told) for name, column in zip(self._said, map(only, self._said.values()), strict=True)
+                if (told := np.bincount(run[says_anything(name, column)], minlength=runs) > 0).any()]
         begin = np.searchsorted(run, np.arange(runs + 1))
         rows = begin.tolist()
-        source, final = _sources(kind, everywhere, read, written, initial, final_value, final_line >= 0)
+        source, final = sources(Values(kind, everywhere, read, written, initial, final_value, final_line >= 0), _dense)
         clear = (np.bincount(run[source == AMBIGUOUS], minlength=runs)
                  + np.bincount(of[final == AMBIGUOUS], minlength=runs)) == 0
         source = np.where(source >= 0, source - begin[run], source).astype(np.int32)
@@ -353,12 +373,13 @@ class _Operations:
             what = (names[one], file, tuple(threads[people[one]:people[one + 1]]), tuple(locations[its]), thread[own],
                     kind[own], location[own], read[own], written[own])
             when = line[own], tick[own], initial[its]
-            end = final_value[its], final_line[its], size[own] if sized[one] else None
+            end = final_value[its], final_line[its]
+            more: dict[str, Any] = {name: column[own] for name, column, told in said if told[one]}
             if clear[one]:
-                yield History(*what, source[own], *when, final[its], *end)
+                yield History(*what, source[own], *when, final[its], *end, **more)
                 continue
             try:  # which knows what to say
-                yield history_from_columns(*what, *when, *end)
+                yield history_from_columns(*what, *when, *end, Annotations(**more))
             except InputError as error:
                 yield error
 
@@ -373,29 +394,36 @@ class _Operations:
         return initial
 
 
-def _sources(kind: Column, location: Column, read: Column, written: Column, initial: Column, final_value: Column,
-             has_final: Column) -> tuple[Column, Column]:
-    """The source of every operation and of every final value, as in `History`, or AMBIGUOUS.
+def _annotations(cells: Sequence[Any], kind: Column, orders: Column, marks: Column) -> tuple[dict[str, Column], Column]:
+    """The annotations of every row that a column of `Annotations` has, and where only the row path understands them.
 
-    `history_from_columns` finds the same by sorting; this is for tables, whose histories come all at once.
+    `orders` and `marks` are those that the ops have.
     """
-    writes = np.flatnonzero((kind == WRITE) | (kind == RMW))
-    reads = np.flatnonzero((kind == READ) | (kind == RMW))
-    ends = np.flatnonzero(has_final)
-    at = np.concatenate([location[writes], location[reads], ends])
-    value = np.concatenate([written[writes], read[reads], final_value[ends]])
-    codes = _dense(value)
-    pairs = _dense(at * (int(codes.max(initial=0)) + 1) + codes)
-    written_pairs, wanted = pairs[: len(writes)], pairs[len(writes):]
-    count = int(pairs.max(initial=-1)) + 1
-    writers, writer = np.bincount(written_pairs, minlength=count)[wanted], np.full(count, THIN_AIR)
-    writer[written_pairs] = writes
-    starts = value[len(writes):] == initial[at[len(writes):]]
-    found = np.where(starts, INITIAL, writer[wanted])
-    found[writers + starts > 1] = AMBIGUOUS
-    source, final = np.full(len(kind), NO_SOURCE), np.full(len(initial), NO_SOURCE)
-    source[reads], final[ends] = found[: len(reads)], found[len(reads):]
-    return source, final
+    fence, order, begin, end, *pairs = cells or [None] * 4
+    fence, order = _words(fence, FENCES), _words(order, ORDERS)
+    found: dict[str, Column] = {}
+    fences, odd = kind == FENCE, np.zeros(len(kind), dtype=bool)
+    if fence is not None:
+        odd |= (fence == _ODD) | ((fence != 0) & (~fences | ((orders != 0) & (orders != fence))))
+        orders = np.where(fence != 0, fence, orders)
+    if orders.any():
+        found["fence"] = np.where(fences & (orders == 0), FULL, orders).astype(np.int8)
+    if order is not None:
+        odd |= (order == _ODD) | (fences & (order != 0))
+        marks = marks | order
+    if marks.any():
+        found["marks"] = marks
+    for name, array in (("begin", begin), ("end", end)):
+        if array is not None and array.null_count < len(array):
+            time = _numbers(array, len(kind))
+            odd |= ~time.within(63)
+            found[name] = np.where(time.given, time.value, NO_TICK)
+    if found.keys() >= {"begin", "end"}:
+        odd |= (found["end"] != NO_TICK) & (found["end"] < found["begin"])
+    for array in pairs:  # dependencies and pairs are rare
+        if array is not None:
+            odd |= _given(array)
+    return found, odd
 
 
 def _dense(codes: Column) -> Column:
@@ -421,24 +449,65 @@ def _numbered(run: Column, code: Column, runs: int) -> tuple[Column, Column, Col
 # Histories to tables
 
 
-def record_batch(history: History, name: str, those: slice, schema: pa.Schema) -> pa.RecordBatch:
-    """Some operations of a history, as `_rows.operations` gives them, with its name."""
+class Columns:
+    """The operations of a history as columns of a table, as `_rows.operations` gives them."""
+
+    def __init__(self, history: History, name: str) -> None:
+        self._history = history
+        self._name = name
+        addr, data, ctrl, pair = dependencies(history) if history.annotations().keys() & {*PAIRS} else ([],) * 4
+        self._dependencies = {"addr": addr, "data": data, "ctrl": ctrl, "pair": pair}
+
+    def batch(self, those: slice, schema: pa.Schema) -> pa.RecordBatch:
+        """Some of the operations, with the columns of `schema`."""
+        import pyarrow as pa
+
+        history = self._history
+        kind, location = history.kind[those], history.location[those]
+        read, written = history.read[those], history.written[those]
+        marks = self._said("marks", those)
+        nowhere = location == NO_LOCATION
+        columns = {
+            "thread": _text(history.thread[those], history.threads),
+            "op": _text(np.where((marks & EXCLUSIVE) > 0, kind + EXCLUSIVES, kind), OP_NAMES),
+            "address": _text(location, history.locations, nowhere),
+            "value": pa.array(np.where(kind == READ, read, written), mask=nowhere),
+            "read": pa.array(read, mask=kind != RMW),
+            "time": _times(history.tick[those]),
+            "size": pa.array(size := self._said("size", those), mask=size == 0),
+            "history": pa.array([self._name]).take(pa.array(np.zeros(len(kind), dtype=np.int8))),
+        }
+        for name in (name for name in schema.names if name not in columns):
+            columns[name] = self._annotation(name, those, len(kind))
+        return pa.record_batch([columns[name] for name in schema.names], schema=schema)
+
+    def _said(self, name: str, those: slice) -> Column:
+        column: Column | None = getattr(self._history, name)
+        return np.zeros(len(self._history.kind[those]), dtype=np.int32) if column is None else column[those]
+
+    def _annotation(self, name: str, those: slice, rows: int) -> pa.Array:
+        import pyarrow as pa
+
+        if name in self._dependencies:
+            cells = self._dependencies[name][those] or [None] * rows
+            return pa.array(cells, pa.int64() if name == "pair" else pa.string())
+        if name in ("begin", "end"):
+            column: Column | None = getattr(self._history, name)
+            return _times(np.full(rows, NO_TICK) if column is None else column[those])
+        column, known = ((self._said("fence", those), FENCES) if name == "fence" else
+                         (self._said("marks", those) & ~EXCLUSIVE, ORDERS))
+        codes = np.array([*known.values()])
+        told = np.isin(column, codes) & ~((column == FULL) & (name == "fence"))
+        return _text(np.argmax(column[:, None] == codes, axis=1), [*known], ~told)
+
+
+def _text(codes: Column, names: Sequence[str], absent: Column | None = None) -> pa.Array:
     import pyarrow as pa
 
-    def text(codes: Column, names: Sequence[str], absent: Column | None = None) -> pa.Array:
-        return pa.array(names, pa.string()).take(pa.array(codes, mask=absent))
+    return pa.array(names, pa.string()).take(pa.array(codes, mask=absent))
 
-    kind, location, time = history.kind[those], history.location[those], history.tick[those]
-    read, written = history.read[those], history.written[those]
-    size = np.zeros(len(kind), dtype=np.int32) if history.size is None else history.size[those]
-    nowhere = location == NO_LOCATION
-    return pa.record_batch([
-        text(history.thread[those], history.threads),
-        text(kind, OP_NAMES),
-        text(location, history.locations, nowhere),
-        pa.array(np.where(kind == READ, read, written), mask=nowhere),
-        pa.array(read, mask=kind != RMW),
-        pa.array(time, mask=time == NO_TICK),
-        pa.array(size, mask=size == 0),
-        pa.array([name]).take(pa.array(np.zeros(len(kind), dtype=np.int8))),
-    ], schema=schema)
+
+def _times(times: Column) -> pa.Array:
+    import pyarrow as pa
+
+    return pa.array(times, mask=times == NO_TICK)

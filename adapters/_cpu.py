@@ -7,7 +7,8 @@ from typing import NamedTuple
 from gradual.adapters._riscv import Registers
 from gradual.adapters._text import shown
 
-from gradual.history import Builder
+from gradual.history import EXCLUSIVE, Builder
+from gradual.history.builder import More
 
 
 class Line(NamedTuple):
@@ -49,6 +50,7 @@ class Access(NamedTuple):
     size: int
     line: int
     tick: int
+    marks: int = 0
 
     @property
     def mask(self) -> int:
@@ -72,7 +74,13 @@ class Cpu:
         """Accesses without a value, by pc and address: the line of each."""
         self._last_store: tuple[bytes, int, int, int] | None = None
         self._held: tuple[Access, int] | None = None
-        self._fences: list[tuple[int, int]] = []
+        self._fences: list[tuple[int, int, int]] = []
+        self._count = 0
+        """Its operations so far."""
+        self._reserved: tuple[Access, int] | None = None
+        """The last load-reserved, once it is an operation by itself, and its number."""
+        self.ordering = 0
+        """The acquire and release of the last atomic: its micro-operations do not name them."""
         self._started = False
 
     def repeats(self, pc: bytes, access: Access, value: int) -> bool:
@@ -85,10 +93,10 @@ class Cpu:
         return last is not None and self.pc == pc and last[:3] == self._last_store[:3] and (
             self.whole or last[3] == access.tick)
 
-    def fence(self, line: int, tick: int) -> None:
+    def fence(self, orders: int, line: int, tick: int) -> None:
         self.settle()
         if self._started:
-            self._fences.append((line, tick))
+            self._fences.append((orders, line, tick))
 
     def read(self, access: Access, value: int) -> None:
         self._add(access, value, None)
@@ -105,30 +113,52 @@ class Cpu:
         self._held = access, value
 
     def release(self, access: Access, value: int) -> None:
-        """The write that closes an indivisible pair, if its read is the operation before it."""
+        """The write that closes an indivisible pair, one operation if its read is the one before it.
+
+        Which of the two an acquire or release belongs to is lost then, so that is left out.
+        """
         if self._held is not None and self._held[0][:2] == access[:2]:
             (_, old), self._held = self._held, None
-            self.rmw(access, old, value)
+            self.rmw(access._replace(marks=0), old, value)
         else:
             self.write(access, value)
+
+    def conditional(self, access: Access, value: int) -> None:
+        """A store-conditional that succeeded: as `release`, or else paired with the last load-reserved."""
+        reserved, self._reserved = self._reserved, None
+        if self._held is None and reserved is not None and reserved[0][:2] == access[:2]:
+            self._add(access, None, value, reserved[1])
+        else:
+            self.release(access, value)
+
+    def fail(self) -> None:
+        """A store-conditional failed, so a later one needs a load-reserved of its own."""
+        self.settle()
+        self._reserved = None
 
     def settle(self) -> None:
         """The read that was held back is a read by itself."""
         if self._held is not None:
             held, self._held = self._held, None
             self.read(*held)
+            if held[0].marks & EXCLUSIVE:
+                self._reserved = held[0], self._count
 
-    def _add(self, access: Access, read: int | None, written: int | None) -> None:
+    def _add(self, access: Access, read: int | None, written: int | None, pair: int = 0) -> None:
         self.settle()
-        for at, when in self._fences:
-            self.builder.fence(self.name, line=at, tick=when)
+        for orders, at, when in self._fences:
+            self.builder.fence(self.name, orders, line=at, tick=when)
+        self._count += len(self._fences) + 1
         self._fences.clear()
         self._started = True
         address, line, tick, size = f"{access.address:#x}", access.line, access.tick, access.size
+        more: More = {"marks": access.marks} if access.marks else {}
+        if pair:
+            more["pair"] = pair
         if written is None:
             assert read is not None
-            self.builder.read(self.name, address, read, line=line, tick=tick, size=size)
+            self.builder.read(self.name, address, read, line=line, tick=tick, size=size, **more)
         elif read is None:
-            self.builder.write(self.name, address, written, line=line, tick=tick, size=size)
+            self.builder.write(self.name, address, written, line=line, tick=tick, size=size, **more)
         else:
-            self.builder.rmw(self.name, address, read, written, line=line, tick=tick, size=size)
+            self.builder.rmw(self.name, address, read, written, line=line, tick=tick, size=size, **more)

@@ -34,6 +34,7 @@ from ._rows import (
 from ._text import decode, stem
 
 OPERATIONS, HISTORIES = "operations", "histories"
+_LISTS = frozenset({"addr", "data", "ctrl"})
 
 
 class LostHistory(InputError):
@@ -205,9 +206,13 @@ def _numbers(values: dict[str, int]) -> dict[str, int | str]:
     return {address: _number(value) for address, value in values.items()}
 
 
-def _operation(row: Operation) -> dict[str, int | str]:
-    return {column: _number(cell) if isinstance(cell, int) else cell
+def _operation(row: Operation) -> dict[str, Any]:
+    return {column: _number(cell) if isinstance(cell, int) else _numbers_of(cell) if column in _LISTS else cell
             for column, cell in zip(COLUMNS, row, strict=False) if cell is not None}
+
+
+def _numbers_of(cell: str) -> list[int]:
+    return [int(number) for number in cell.split()]
 
 
 def as_text(history: History, between: str, with_lines: bool) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from gradual.history import FENCES, INSTRUCTIONS, ORDERS
+
 Role = tuple[str, int]
 """What an instruction does, and to how many bytes.
 
@@ -17,7 +19,7 @@ reserve           the first half of an indivisible pair (lr): a read
 conditional       its second half (sc): its D= is the status, 0 for success
 rest              an AMO's second micro-operation, in old versions: the first has told all
 nothing           names an address but moves no data (a prefetch)
-fence             perhaps a weak one
+fence             what it orders, in place of a size; 0 where its operands tell
 ecall             a system call
 link              a jump that sets ra without naming it
 """
@@ -59,7 +61,7 @@ def _roles() -> dict[bytes, Role]:
         roles |= {b"%s_%s[s]" % (amo, width): ("rest", size) for amo in _AMOS}
     roles |= dict.fromkeys(_NO_ACCESS.split(), ("nothing", 0))
     roles |= dict.fromkeys((b"c_jal", b"c_jalr"), ("link", 0))
-    return roles | {b"fence": ("fence", 0), b"ecall": ("ecall", 0)}
+    return roles | {b"fence": ("fence", 0), b"fence_i": ("fence", INSTRUCTIONS), b"ecall": ("ecall", 0)}
 
 
 ROLES = _roles()
@@ -81,14 +83,24 @@ def amo_result(mnemonic: bytes, size: int, old: int, source: int) -> int:
     return _AMOS[name](old, source) & ((1 << 8 * size) - 1)
 
 
-def is_full_fence(operands: bytes) -> bool:
-    """Whether `fence` with these operands orders reads and writes before it with those after it.
+def fence_orders(operands: bytes) -> int:
+    """What `fence` with these operands orders, one of FENCES; 0 where that is nothing, or not told.
 
-    >>> is_full_fence(b"iorw, iorw"), is_full_fence(b"iorw, ow"), is_full_fence(b"")
-    (True, False, False)
+    >>> [fence_orders(text) for text in (b"iorw, iorw", b"iorw, ow", b"r, rw", b"o, i", b"")]
+    [15, 10, 3, 0, 0]
     """
-    before, _, after = operands.partition(b",")
-    return all(letter in side for letter in b"rw" for side in (before, after))
+    before, _, after = ("".join(letter for letter in side.decode(errors="replace") if letter in "rw")
+                        for side in operands.partition(b","))
+    return FENCES.get(f"{before}.{after}", 0)
+
+
+def marks(mnemonic: bytes) -> int:
+    """Acquire and release of an atomic.
+
+    >>> marks(b"amoswap_d_aqrl"), marks(b"lr_w_aq"), marks(b"sc_w")
+    (3, 1, 0)
+    """
+    return ORDERS.get(mnemonic.rpartition(b"_")[2].decode(errors="replace"), 0)
 
 
 class Registers:

@@ -2,7 +2,15 @@
 
 Columns are `thread, op, address, value` and, where there is more to say, `read` (the value an rmw
 read), `time`, `size` and `history`. Besides operations a row may state what a location starts with
-(`init`) or must be left with (`final`).
+(`init`) or must be left with (`final`). For weak memory models there may be
+
+    fence             what a fence orders, before.after: `rw.rw` (or nothing: full), `r.r`, `w.rw`, …, `tso`, `i` (of
+                      instructions). `F.w.w` as the op says the same
+    order             of an access: `aq`, `rl` or `aqrl`; with `.pc` behind it RCpc, otherwise RCsc
+    begin, end        when the operation was issued and answered
+    addr, data, ctrl  what it depends on: numbers of earlier operations of its thread, counted from 1, with spaces or
+                      `;` between; JSON may have a list. Beside `address` and `value`, for which they stand otherwise
+    pair              of a successful store-conditional: the number of its load-reserved. `LR` and `SC` are ops too
 """
 
 from __future__ import annotations
@@ -11,12 +19,33 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, repeat
+from typing import NamedTuple
 
-from gradual.history import NO_LOCATION, NO_TICK, Builder, History, InputError, Kind, Options, parse_number
+import numpy as np
+
+from gradual.history import (
+    EXCLUSIVE,
+    FENCES,
+    FULL,
+    NO_LOCATION,
+    NO_TICK,
+    ORDERS,
+    Builder,
+    History,
+    InputError,
+    Kind,
+    Options,
+    parse_number,
+)
+from gradual.history.annotations import fence_name, order_name
+from gradual.history.builder import More
 
 from ._text import is_text, shortened, shown, stem
 
-COLUMNS = ("thread", "op", "address", "value", "read", "time", "size", "history")
+ANNOTATIONS = ("fence", "order", "begin", "end", "addr", "data", "ctrl", "pair")
+COLUMNS = ("thread", "op", "address", "value", "read", "time", "size", *ANNOTATIONS, "history")
+_PLAIN = tuple(column for column in COLUMNS if column not in ANNOTATIONS)
+"""The columns of nearly every table: fewer cells to carry."""
 _REQUIRED = COLUMNS[:4]
 _SYNONYMS = {
     "tid": "thread", "core": "thread", "cpu": "thread",
@@ -28,21 +57,38 @@ _SYNONYMS = {
 }
 
 _INIT, _FINAL = "init", "final"
+_FENCE_WORDS = "f fence sync mfence barrier"
 _SPELLINGS: dict[Kind | str, str] = {
-    Kind.READ: "r read ld load",
-    Kind.WRITE: "w write st store",
+    Kind.READ: "r read ld load lr",
+    Kind.WRITE: "w write st store sc",
     Kind.RMW: "rmw swap amo cas atomic",
-    Kind.FENCE: "f fence sync mfence barrier",
+    Kind.FENCE: _FENCE_WORDS,
     _INIT: _INIT,
     _FINAL: _FINAL,
 }
-OPS = {spelling: op for op, spellings in _SPELLINGS.items() for spelling in spellings.split()}
-OP_NAMES = ("R", "W", "RMW", "F")
+
+
+class Op(NamedTuple):
+    """What the cell `op` says."""
+
+    kind: Kind | str
+    orders: int = 0
+    """Of a fence, if its kind is told."""
+    marks: int = 0
+
+
+OPS = {spelling: Op(op, marks=EXCLUSIVE * (spelling in ("lr", "sc")))
+       for op, spellings in _SPELLINGS.items() for spelling in spellings.split()}
+OPS |= {f"{word}.{name}": Op(Kind.FENCE, orders) for word in _FENCE_WORDS.split() for name, orders in FENCES.items()}
+OP_NAMES = ("R", "W", "RMW", "F", "LR", "SC")
+EXCLUSIVES = 4
+"""How much further in OP_NAMES an exclusive read and write stand."""
 LINE = "line"
 """One more column, where it is asked for: the line of another trace that the row comes from. Readers pass over it."""
 
 Cells = Sequence[object]
-"""One cell per column of COLUMNS, as the file spells it; None or an empty text where there is none."""
+"""One cell per column of COLUMNS, as the file spells it; None or an empty text where there is none. Those of
+ANNOTATIONS may be left out altogether."""
 Row = tuple[int, Cells]
 """A row and the line it stands on."""
 
@@ -52,6 +98,8 @@ Row = tuple[int, Cells]
 
 def chosen(names: Sequence[str]) -> tuple[str | None, ...]:
     """For each of COLUMNS the one of `names` that gives it, or None. Raises ValueError.
+
+    ANNOTATIONS are among them only where there are any.
 
     A column's own name wins over its synonyms: a table with both `thread` and `cpu` is usual.
 
@@ -64,9 +112,13 @@ def chosen(names: Sequence[str]) -> tuple[str | None, ...]:
         plain = name.strip().lower()
         if plain in COLUMNS:
             own.setdefault(plain, []).append(name)
-        elif plain in _SYNONYMS:
+        if plain in _SYNONYMS:
             other.setdefault(_SYNONYMS[plain], []).append(name)
-    return tuple(_only(column, own.get(column) or other.get(column)) for column in COLUMNS)
+    for name in ("addr", "data"):  # which are dependencies only where the column they may stand for is there too
+        if _SYNONYMS[name] not in own:
+            own.pop(name, None)
+    columns = COLUMNS if any(column in own for column in ANNOTATIONS) else _PLAIN
+    return tuple(_only(column, own.get(column) or other.get(column)) for column in columns)
 
 
 def _only(column: str, names: list[str] | None) -> str | None:
@@ -84,7 +136,7 @@ def header(names: Sequence[str]) -> tuple[str | None, ...]:
         if name is None:
             has = shortened(", ".join(map(str.strip, names))) or "no names"
             raise ValueError(f"missing column {column!r}; the header has {has}; expected are "
-                             f"{', '.join(_REQUIRED)} and optionally {', '.join(COLUMNS[4:])}")
+                             f"{', '.join(_REQUIRED)} and optionally {', '.join((*_PLAIN[4:], *ANNOTATIONS))}")
     return columns
 
 
@@ -169,16 +221,43 @@ def _within(cell: object, column: str, bits: int, missing: int) -> int:
     return found
 
 
-def tick(cell: object) -> int:
+def tick(cell: object, column: str = "time") -> int:
     """A cell as a time, NO_TICK where there is none. Raises ValueError."""
-    return _within(cell, "time", 63, NO_TICK)
+    return _within(cell, column, 63, NO_TICK)
 
 
-def _op(cell: object) -> Kind | str:
+def fence_kind(cell: object) -> int:
+    """What a fence orders, 0 where that is not told. Raises ValueError."""
+    return _one_of(FENCES, cell, "fence")
+
+
+def order(cell: object) -> int:
+    """Acquire and release as marks, 0 where that is not told. Raises ValueError."""
+    return _one_of(ORDERS, cell, "order")
+
+
+def _one_of(known: dict[str, int], cell: object, column: str) -> int:
+    if _absent(cell):
+        return 0
+    found = known.get(name(cell, column).lower())
+    if found is None:
+        raise ValueError(f"{column} {described(cell)} is not one of {', '.join(known)}")
+    return found
+
+
+def _numbers(cell: object, column: str) -> list[int]:
+    """A cell as numbers of operations. Raises ValueError."""
+    if _absent(cell):
+        return []
+    numbers = re.split(r"[\s;]+", cell.strip()) if isinstance(cell, str) else cell if isinstance(cell, list) else [cell]
+    return [number(one, column) for one in numbers]
+
+
+def _op(cell: object) -> Op:
     spelling = name(cell, "op").lower()
     if spelling not in OPS:
         raise ValueError(f"op {described(cell)} is not one of R, W, RMW, F (or read, write, rmw, fence, ld, "
-                         "st, load, store, swap, amo, cas, atomic, sync, mfence, barrier), init, final")
+                         "st, load, store, swap, amo, cas, atomic, sync, mfence, barrier), LR, SC, init, final")
     return OPS[spelling]
 
 
@@ -194,26 +273,47 @@ def add(builder: Builder, line: int, cells: Cells) -> None:
 
 
 def _add(builder: Builder, line: int, cells: Cells) -> None:
-    thread, op, address, value, read, time, size, _ = cells
-    kind = _op(op)
+    thread, op, address, value, read, time, size, *others, _ = cells
+    kind, orders, marks = _op(op)
     if kind == _INIT:
         where = None if _absent(address) else name(address, "address")
         builder.initial(where, number(value, "value"), line=line)
-    elif kind == _FINAL:
+        return
+    if kind == _FINAL:
         builder.final(name(address, "address"), number(value, "value"), line=line)
-    elif kind == Kind.FENCE:
-        builder.fence(name(thread, "thread"), line=line, tick=tick(time))
+        return
+    more: More = {"marks": marks} if marks else {}
+    if others.count(None) + others.count("") < len(others):
+        orders, more = _annotations(kind, orders, marks, others)
+    if kind == Kind.FENCE:
+        builder.fence(name(thread, "thread"), orders or FULL, line=line, tick=tick(time), **more)
+        return
+    who, place, what = name(thread, "thread"), name(address, "address"), number(value, "value")
+    when, width = tick(time), _within(size, "size", 31, 0)
+    if kind == Kind.READ:
+        builder.read(who, place, what, line=line, tick=when, size=width, **more)
+    elif kind == Kind.WRITE:
+        builder.write(who, place, what, line=line, tick=when, size=width, **more)
+    elif _absent(read):
+        raise ValueError("an rmw needs the value it read, in the column 'read' (or 'expected')")
     else:
-        who, place, what = name(thread, "thread"), name(address, "address"), number(value, "value")
-        when, width = tick(time), _within(size, "size", 31, 0)
-        if kind == Kind.READ:
-            builder.read(who, place, what, line=line, tick=when, size=width)
-        elif kind == Kind.WRITE:
-            builder.write(who, place, what, line=line, tick=when, size=width)
-        elif _absent(read):
-            raise ValueError("an rmw needs the value it read, in the column 'read' (or 'expected')")
-        else:
-            builder.rmw(who, place, number(read, "read"), what, line=line, tick=when, size=width)
+        builder.rmw(who, place, number(read, "read"), what, line=line, tick=when, size=width, **more)
+
+
+def _annotations(kind: Kind | str, orders: int, marks: int, cells: Cells) -> tuple[int, More]:
+    """What the cells of ANNOTATIONS say, beside what the op said already: of a fence, and of any operation."""
+    fence, ordering, begin, end, addr, data, ctrl, pair = cells
+    told = fence_kind(fence)
+    if told and kind != Kind.FENCE:
+        raise ValueError(f"fence {described(fence)} says what a fence orders, and this is none")
+    if told and orders and told != orders:
+        raise ValueError(f"op and fence say that this fence orders different things; keep fence {described(fence)}")
+    more: More = {
+        "marks": marks | order(ordering), "begin": tick(begin, "begin"), "end": tick(end, "end"),
+        "addr": _numbers(addr, "addr"), "data": _numbers(data, "data"), "ctrl": _numbers(ctrl, "ctrl")}
+    if not _absent(pair):
+        more["pair"] = number(pair, "pair")
+    return told or orders, more
 
 
 REMEMBERED = 10_000
@@ -317,20 +417,111 @@ class Groups:
 # Histories to rows
 
 
-Operation = tuple[str | None, str, str | None, int | None, int | None, int | None, int | None]
-"""The cells of a row to write, in the order of COLUMNS, without the history."""
+Operation = tuple[str | int | None, ...]
+"""The cells of a row to write, in the order of COLUMNS, without the history; those of ANNOTATIONS may be left out."""
 
 
 def operations(history: History) -> Iterator[Operation]:
     """A row for each operation, in trace order."""
+    names = np.where((history.marks & EXCLUSIVE) > 0, history.kind + EXCLUSIVES, history.kind) if (
+        history.marks is not None) else history.kind
     sizes = [0] * len(history) if history.size is None else history.size.tolist()
-    for thread, kind, location, read, written, time, size in zip(
-            history.thread.tolist(), history.kind.tolist(), history.location.tolist(), history.read.tolist(),
-            history.written.tolist(), history.tick.tolist(), sizes, strict=True):
+    for thread, kind, op, location, read, written, time, size, others in zip(
+            history.thread.tolist(), history.kind.tolist(), names.tolist(), history.location.tolist(),
+            history.read.tolist(), history.written.tolist(), history.tick.tolist(), sizes, _others(history),
+            strict=True):
         accesses = location != NO_LOCATION
-        yield (history.threads[thread], OP_NAMES[kind], history.locations[location] if accesses else None,
+        yield (history.threads[thread], OP_NAMES[op], history.locations[location] if accesses else None,
                (read if kind == Kind.READ else written) if accesses else None,
-               read if kind == Kind.RMW else None, None if time == NO_TICK else time, size or None)
+               read if kind == Kind.RMW else None, None if time == NO_TICK else time, size or None, *others)
+
+
+def _others(history: History) -> Iterator[Operation]:
+    """The cells of ANNOTATIONS of each operation, or none at all."""
+    if not needed(history):
+        yield from repeat((), len(history))
+        return
+    columns = [repeat(None, len(history)) if column is None else map(spelled, column.tolist()) for column, spelled in (
+        (history.fence, _fence_cell), (history.marks, _order_cell), (history.begin, _time_cell),
+        (history.end, _time_cell))]
+    yield from zip(*columns, *dependencies(history), strict=True)
+
+
+def needed(history: History) -> set[str]:
+    """The columns of ANNOTATIONS that a history has something in."""
+    found = {*ANNOTATIONS} & {*history.annotations()}
+    return found | {"order"} if history.marks is not None and (history.marks & ~EXCLUSIVE).any() else found
+
+
+AHEAD = 1 << 18
+"""Operations of plain histories that a table holds back, lest it needs columns for a later one."""
+
+
+class Tabled:
+    """Histories for a table that names its columns once, and those of COLUMNS that it needs.
+
+    The next histories are looked at before the first is given. When they are too many for that, an annotated
+    history among the later ones may have to be refused.
+    """
+
+    def __init__(self, histories: Iterable[History]) -> None:
+        self._rest = iter(histories)
+        self._held: list[History] = []
+        found: set[str] = set()
+        size = 0
+        for history in self._rest:
+            self._held.append(history)
+            found |= needed(history)
+            size += len(history) + 1
+            if size > AHEAD:
+                found = {*ANNOTATIONS} if found else found
+                break
+        self.columns = tuple(column for column in COLUMNS if column in found or column not in ANNOTATIONS)
+        self._places = [COLUMNS.index(column) for column in self.columns[:-1]]
+
+    def __iter__(self) -> Iterator[History]:
+        yield from self._held
+        for history in self._rest:
+            if lost := needed(history).difference(self.columns):
+                raise InputError(f"this history has {', '.join(sorted(lost))}, for which the table that was begun has "
+                                 "no column; write it first, to a file of its own, or as JSON Lines", history.file, 0,
+                                 history.name)
+            yield history
+
+    def cells(self, row: Operation) -> Operation:
+        """A row with the table's columns only."""
+        if self.columns == _PLAIN:
+            return row
+        row += (None,) * (len(COLUMNS) - 1 - len(row))
+        return tuple(row[place] for place in self._places)
+
+
+def _fence_cell(orders: int) -> str | None:
+    return None if orders in (0, FULL) else fence_name(orders)
+
+
+def _order_cell(marks: int) -> str | None:
+    return order_name(marks) or None
+
+
+def _time_cell(time: int) -> int | None:
+    return None if time == NO_TICK else time
+
+
+def dependencies(history: History) -> Iterator[list[str | int | None]]:
+    """The columns of dependencies and pairs: of each operation the numbers of others, as its thread counts them."""
+    counts = [0] * len(history.threads)
+    own = []
+    for thread in history.thread.tolist():
+        counts[thread] += 1
+        own.append(counts[thread])
+    for pairs in (history.addr, history.data, history.ctrl):
+        cells: list[str | int | None] = [None] * len(history)
+        for earlier, later in () if pairs is None else pairs.tolist():
+            cells[later] = f"{cells[later]} {own[earlier]}" if cells[later] else str(own[earlier])
+        yield cells
+    reserved = {} if history.pair is None else {later: own[earlier] for earlier, later in history.pair.tolist()}
+    yield [reserved.get(operation) for operation in range(len(history))]
 
 
 def initial_values(history: History) -> dict[str, int]:

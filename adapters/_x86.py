@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 
+from gradual.history import FENCES, FULL
+
 Role = tuple[str, int]
 """As in the RISC-V table, and
 
 release           the second half of a locked pair: a write
-full fence        for certain
 unsized           an access whose width or value the line does not tell
 """
 
@@ -29,7 +30,8 @@ _WIDTHS = (
     (2, re.compile(rb"[abcd]x|[sb]p|[sd]i|[rt]\d+w")),
     (1, re.compile(rb"[abcd]l|[sb]pl|[sd]il|[rt]\d+b")),
 )
-WITHOUT_ADDRESS = (b"mfence", b"ld", b"st")
+_FENCES = {b"MFENCE": FULL, b"LFENCE": FENCES["r.rw"], b"SFENCE": FENCES["w.w"]}
+WITHOUT_ADDRESS = (b"mfence", b"lfence", b"sfence", b"ld", b"st")
 """How micro-operations begin that matter although no address is printed (accesses: to complain)."""
 _HIGH_BYTES = (b"ah", b"bh", b"ch", b"dh")
 
@@ -46,13 +48,13 @@ def width(register: bytes) -> int:
 def role(instruction: bytes, operation: bytes) -> Role | None:
     """What a micro-operation does; None where it is no access that gem5 is known to have.
 
-    A prefetch is a load into a register nobody reads, so the instruction's name decides. LFENCE and
-    SFENCE are no full fences whatever micro-operation carries them out. A load into `ah` prints the
-    whole register, so its value is not where the others have it; a store from `ah` prints the byte.
+    A prefetch is a load into a register nobody reads, so the instruction's name decides. So it does
+    with LFENCE and SFENCE, whatever micro-operation carries them out. A load into `ah` prints the whole
+    register, so its value is not where the others have it; a store from `ah` prints the byte.
     """
     mnemonic, _, operands = operation.partition(b" ")
-    if mnemonic == b"mfence":
-        return ("nothing" if instruction in (b"LFENCE", b"SFENCE") else "full fence", 0)
+    if mnemonic.upper() in _FENCES:
+        return ("fence", _FENCES.get(instruction, _FENCES[mnemonic.upper()]))
     does = _ROLES.get(mnemonic)
     if does is None:
         return None

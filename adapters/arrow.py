@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any, BinaryIO
 
 from gradual.history import History, InputError, Options
@@ -32,4 +33,4 @@ def read(stream: BinaryIO, file: str, options: Options) -> Iterator[History | In
 def write(histories: Iterable[History], stream: BinaryIO, *, lines: bool = False) -> None:
     from pyarrow.ipc import new_file
 
-    _batches.write(histories, new_file(stream, _batches.schema(lines)), lines)
+    _batches.write(histories, partial(new_file, stream), lines)

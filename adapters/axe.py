@@ -10,6 +10,10 @@
 White space, line ends included, may stand between any two of these signs; comments begin with `#`.
 Every location starts with 0. axe itself takes decimal numbers of up to nine digits; hex is read here
 as well, since that is how a value with its top bit set is written.
+
+Times, begin:end, each optional, become the columns `begin` and `end`; they are refused where axe refuses them.
+axe knows nothing else that weak models look at: acquire, release and dependencies are not written, and a history with
+weak fences or load-reserveds is refused, since it would become another.
 """
 
 from __future__ import annotations
@@ -19,9 +23,27 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from typing import BinaryIO, NamedTuple
 
-from gradual.history import Builder, History, InputError, NoMemory, Options, Skipped, location_key, value_text
+import numpy as np
 
-from ._rows import final_values, number, operations, tick
+from gradual.history import (
+    FENCE,
+    NO_TICK,
+    READ,
+    RMW,
+    WRITE,
+    Builder,
+    History,
+    InputError,
+    Kind,
+    NoMemory,
+    Options,
+    Skipped,
+    location_key,
+    value_text,
+)
+from gradual.history.builder import More
+
+from ._rows import final_values, number, tick
 from ._rows import lines as came_from
 from ._text import decode, encode, is_text, lines, shown, stem
 
@@ -60,8 +82,8 @@ _COLON = _Sign(r":(?!=)", "`:`")
 _ADDRESS = _Sign(rf"(M\s*\[\s*{_NUMBER}\s*\]|v{_NUMBER})", "an address such as M[3]")
 _VALUE = _Sign(rf"({_NUMBER})", "a value")
 _READS, _WRITES = _sign("=="), _sign(":=")
-_END_TIME = r"(?:[ \t]*\d+\b(?![ \t]*:(?!=)))?"  # on the same line, and not the next operation's thread
-_TIME = rf"(?:\s*@\s*(?:(\d+)\b(?:[ \t]*:{_END_TIME})?|:{_END_TIME}))?"
+_END_TIME = r"(?:[ \t]*(\d+)\b(?![ \t]*:(?!=)))?"  # on the same line, and not the next operation's thread
+_TIME = rf"(?:\s*@\s*(?:(\d+)\b|(?=:))(?:[ \t]*:{_END_TIME})?)?"
 _CHECK = re.compile(r"\bcheck\b")
 
 
@@ -157,7 +179,7 @@ def _name(comment: str) -> str | None:
 
 def _add_all(builder: Builder, chunk: _Chunk) -> None:
     text, line, counted, at = chunk.text, chunk.line, 0, 0
-    end = len(text.rstrip())
+    end, clock = len(text.rstrip()), _Clock()
     while at < end:
         found = _statement(text, at)
         if found is None:
@@ -166,28 +188,55 @@ def _add_all(builder: Builder, chunk: _Chunk) -> None:
         line += text.count("\n", counted, match.start(1))
         counted, at = match.start(1), match.end()
         try:
-            _add(builder, form, match.groups(), line)
+            _add(builder, form, match.groups(), line, clock)
         except ValueError as error:
             raise builder.error(str(error), line) from None
 
 
-def _add(builder: Builder, form: _Form, signs: tuple[str, ...], line: int) -> None:
-    if form is _ACCESS:
-        thread, address, sign, value, time = signs
-        access = builder.read if sign == "==" else builder.write
-        access(_thread(thread), _address(address), number(value, "value"), line=line, tick=tick(time))
-    elif form is _SYNC:
-        thread, time = signs
-        builder.fence(_thread(thread), line=line, tick=tick(time))
-    elif form is _FINAL:
+class _Clock:
+    """The times of each thread as they come, held to axe's rules: they make time dependencies follow program order."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, int] = {}
+        self._began: dict[str, int] = {}
+        """The same without syncs, whose times count for nothing."""
+
+    def hold(self, thread: str, kind: Kind, begin: int, end: int) -> More:
+        """What is said of an operation by its times. Raises ValueError."""
+        if begin != NO_TICK and begin <= (last := self._last.get(thread, NO_TICK)):
+            raise ValueError(f"begin times must increase in a thread: {begin} comes after {last}")
+        if begin != NO_TICK:
+            self._last[thread] = begin
+            if kind != FENCE:
+                self._began[thread] = begin
+        if end != NO_TICK and kind == WRITE:
+            raise ValueError(f"axe knows no end times of stores; leave out the {end}")
+        began = begin if begin != NO_TICK else self._began.get(thread, NO_TICK)
+        if NO_TICK < end <= began:
+            raise ValueError(f"an operation ends after it begins: {end} is not after {began}")
+        more: More = {"begin": begin, "end": end}
+        return more if begin != end else {}
+
+
+def _add(builder: Builder, form: _Form, signs: tuple[str, ...], line: int, clock: _Clock) -> None:
+    if form is _FINAL:
         _, address, value = signs
         builder.final(_address(address), number(value, "value"), line=line)
+        return
+    digits, *rest, begin, end = signs
+    thread, times = _thread(digits), (tick(begin), tick(end))
+    if form is _ACCESS:
+        address, sign, value = rest
+        access, kind = (builder.read, READ) if sign == "==" else (builder.write, WRITE)
+        access(thread, _address(address), number(value, "value"), line=line, **clock.hold(thread, kind, *times))
+    elif form is _SYNC:
+        builder.fence(thread, line=line, **clock.hold(thread, FENCE, *times))
     else:
-        thread, address, value, target, written, time = signs
+        address, value, target, written = rest
         if _address(address) != _address(target):
             raise ValueError(f"an rmw reads and writes one address; this reads {address} and writes {target}")
-        builder.rmw(_thread(thread), _address(address), number(value, "value"), number(written, "value"),
-                    line=line, tick=tick(time))
+        builder.rmw(thread, _address(address), number(value, "value"), number(written, "value"), line=line,
+                    **clock.hold(thread, RMW, *times))
 
 
 def _thread(digits: str) -> str:
@@ -223,34 +272,55 @@ def write(histories: Iterable[History], stream: BinaryIO, *, lines: bool = False
 
 
 def _text(history: History, with_lines: bool) -> Iterator[str]:
-    _refuse_initial_values(history)
+    _refuse(history)
     threads, renamed = _numbered(history.threads, _thread_number)
     yield from (f"# thread {threads[name]} is {_word(name)}" for name in renamed)
     places, renamed = _numbered(history.locations, _address_number)
     yield from (f"# M[{places[name]}] is {_word(name)}" for name in renamed)
     yield f"# {_word(history.name)}"
-    for (thread, op, address, value, read, time, _), line in zip(operations(history), came_from(history), strict=True):
-        place = f"M[{places[address]}]" if address is not None else ""
-        statement = _spelled(op, place, value_text(value or 0), value_text(read or 0))
+    for operation, line in enumerate(came_from(history)):
+        thread = threads[history.threads[history.thread[operation]]]
+        times = f" @ {times}" if (times := history.times(operation)) else ""
         comment = f"  # line {line}" if with_lines and line else ""
-        yield f"{threads[thread or '']}: {statement}" + ("" if time is None else f" @ {time}:") + comment
+        yield f"{thread}: {_spelled(history, operation, places)}{times}{comment}"
     yield from (f"final M[{places[address]}] == {value_text(value)}"
                 for address, value in final_values(history).items())
     yield "check"
 
 
-def _spelled(op: str, place: str, value: str, read: str) -> str:
-    if op == "F":
+def _spelled(history: History, operation: int, places: dict[str, int]) -> str:
+    kind = history.kind[operation]
+    if kind == FENCE:
         return "sync"
-    if op == "RMW":
-        return f"{{ {place} == {read}; {place} := {value} }}"
-    return f"{place} {'==' if op == 'R' else ':='} {value}"
+    place = f"M[{places[history.address(operation)]}]"
+    reads, writes = (f"{place} {sign} {value_text(int(column[operation]))}"
+                     for sign, column in (("==", history.read), (":=", history.written)))
+    return f"{{ {reads}; {writes} }}" if kind == RMW else reads if kind == READ else writes
 
 
-def _refuse_initial_values(history: History) -> None:
+def _refuse(history: History) -> None:
+    """Refuse what axe would read as something else."""
     for at in history.initial.nonzero()[0]:
         raise InputError(f"axe has no initial values, every location starts with 0; {history.locations[at]} "
                          f"starts with {value_text(int(history.initial[at]))}", history.file, 0, history.name)
+    for column, what in ((history.fence, "fences that order some accesses only"), (history.pair, "load-reserveds")):
+        if column is not None:
+            raise InputError(f"axe has no {what}; CSV, JSON and Parquet have", history.file, 0, history.name)
+    if history.begin is not None or history.end is not None:
+        _refuse_times(history)
+
+
+def _refuse_times(history: History) -> None:
+    clock, operation = _Clock(), 0
+    begins, ends = (np.full(len(history), NO_TICK) if column is None else column
+                    for column in (history.begin, history.end))
+    try:
+        for operation in range(len(history)):
+            clock.hold(str(history.thread[operation]), Kind(history.kind[operation]), int(begins[operation]),
+                       int(ends[operation]))
+    except ValueError as error:
+        raise InputError(f"axe would not read this: {error}", history.file, int(history.line[operation]),
+                         history.name) from None
 
 
 def _word(name: str) -> str:

@@ -15,11 +15,11 @@ import numpy as np
 
 from gradual.history import Column, History, InputError, Options, value_text
 
-from ._rows import COLUMNS, LINE, Groups, Row, header, is_header, named_rows
+from ._rows import LINE, Groups, Row, Tabled, header, is_header, named_rows
 from ._text import decode, encode, lines, shown
 
 SUMMARY = ("CSV with a header: thread, op, address, value; optionally read, time, size, history, the rows of a history "
-           "together")
+           "together; for weak models fence, order, begin, end, addr, data, ctrl, pair")
 EXTENSIONS = ("csv", "tsv")
 EXAMPLE = """\
 history,thread,op,address,value,read
@@ -225,9 +225,13 @@ class _Lines:
 
 def write(histories: Iterable[History], stream: BinaryIO, *, lines: bool = False) -> None:
     writer = csv.writer(_Lines(stream), lineterminator="\r\n")
-    writer.writerow((*COLUMNS, LINE) if lines else COLUMNS)
-    for name, rows in named_rows(histories):
-        for (thread, op, address, value, read, time, size), line in rows:
-            row = (thread, op, address, None if value is None else value_text(value),
-                   None if read is None else value_text(read), time, size, name)
+    table = Tabled(histories)
+    writer.writerow((*table.columns, LINE) if lines else table.columns)
+    for name, rows in named_rows(table):
+        for (thread, op, address, value, read, *more), line in rows:
+            row = (*table.cells((thread, op, address, _value(value), _value(read), *more)), name)
             writer.writerow((*row, line) if lines else row)
+
+
+def _value(cell: str | int | None) -> str | None:
+    return value_text(cell) if isinstance(cell, int) else None

@@ -8,17 +8,19 @@ address at which an access begins.
 
 What becomes what, where the log leaves a choice:
 
-- A fence is kept only if it orders reads and writes with reads and writes. RISC-V's weaker fences
-  (`fence w,w`, `fence iorw,ow`, and those of `.aq` and `.rl`) and x86's LFENCE and SFENCE are left out:
-  taking one for a full fence could make a correct machine look broken. So is a `fence` printed without its
-  sets, by old versions. gem5 prints `fence.tso` as `fence rw, rw`: it cannot be told apart.
+- A fence is kept with what it orders: RISC-V's `fence w,w` and `fence iorw,ow` (devices do not count) by their
+  sets, x86's LFENCE as r.rw, SFENCE as w.w, MFENCE and RISC-V's `fence rw,rw` in full. What a model makes of a weak
+  one is the model's business. A `fence` printed without its sets, by old versions, is left out: taking it for a full
+  fence could make a correct machine look broken. gem5 prints `fence.tso` as `fence rw, rw`: it cannot be told apart.
+- `.aq` and `.rl` of an atomic are kept as its marks; the micro-operations that carry them out are no fences.
 - Fences before a thread's first and after its last selected access order nothing and are left out.
 - An AMO prints the old value only. The new one is computed from the source register, whose value is the
   last result printed for it on that CPU. A system call makes a0 unknown, and all registers if the CPU
   continues elsewhere (another thread). Kernel code that runs must be in the log.
 - A load-reserved and the successful store-conditional to the same bytes are one rmw if no other operation
-  of the thread lies between; otherwise a read and a write. A failed store-conditional is nothing. A locked
-  x86 instruction (`ldstl`, then `stul`) is one rmw likewise.
+  of the thread lies between (`.aq` and `.rl`, which belong to one half only, are left out then); otherwise a read
+  and a write, marked as a pair. A failed store-conditional is nothing. A locked x86 instruction (`ldstl`, then
+  `stul`) is one rmw likewise.
 - An rmw that writes back what it read (a failed compare-and-swap) is taken for a read: as a write it would
   have no value of its own. Every history allowed with the rmw is allowed with the read.
 - A store that faults is printed and, with the same value, printed again when it is retried: the CPU's
@@ -36,7 +38,7 @@ from gradual.adapters import _riscv, _x86
 from gradual.adapters._cpu import Access, Cpu, Line
 from gradual.adapters._text import stem
 
-from gradual.history import Builder, History, InputError, Options
+from gradual.history import EXCLUSIVE, Builder, History, InputError, Options
 
 SUMMARY = "gem5 Exec log (--debug-flags=Exec), RISC-V or x86; read only"
 EXTENSIONS = ("out",)
@@ -113,7 +115,7 @@ class _Reader:
             if cpu is None:
                 continue
             if len(fields) < 4:
-                self._without_result(fields, number)
+                self._without_result(cpu, fields, number)
                 continue
             pc, text, result = fields[1], fields[2], fields[-1]
             if cpu.called:
@@ -170,21 +172,25 @@ class _Reader:
         short = path.removesuffix(".core").rpartition(".")[2] + suffix
         return path + suffix if any(cpu.name == short for cpu in self.cpus.values()) else short
 
-    def _without_result(self, fields: list[bytes], number: int) -> None:
+    def _without_result(self, cpu: Cpu, fields: list[bytes], number: int) -> None:
         """An instruction whose micro-operations follow, or a line that was cut off."""
-        does = _ROLES.get(fields[-1].partition(b" ")[0], ("nothing", 0))[0]
+        mnemonic = fields[-1].partition(b" ")[0]
+        does = _ROLES.get(mnemonic, ("nothing", 0))[0]
         if does in _ACCESSES and not fields[-1].endswith(b"\n"):
             raise self._cut_off(number)
-        if does in _riscv.ATOMIC and self.bare_atomic == 0:
-            self.bare_atomic = number
+        if does in _riscv.ATOMIC:
+            cpu.ordering = _riscv.marks(mnemonic)
+            if self.bare_atomic == 0:
+                self.bare_atomic = number
 
     def _step(self, cpu: Cpu, role: _riscv.Role, line: Line) -> None:
         """What an instruction does beyond setting a register."""
         does, size = self._x86_role(cpu, line) if role is _X86 else role
         if does in _ACCESSES:
             self._access(cpu, does, size, line)
-        elif does == "full fence" or (does == "fence" and _riscv.is_full_fence(line.operands)):
-            cpu.fence(line.number, self._tick(line))
+        elif does == "fence":
+            if orders := size or _riscv.fence_orders(line.operands):
+                cpu.fence(orders, line.number, self._tick(line))
         elif does == "ecall":
             cpu.called = True
             cpu.registers.system_call(line.pc)
@@ -217,7 +223,7 @@ class _Reader:
             self.bare_atomic = -1
         address = int(found[1], 16)
         if self._selects(address):
-            self._record(cpu, does, Access(address, size, line.number, self._tick(line)), line)
+            self._record(cpu, does, Access(address, size, line.number, self._tick(line), _marks(cpu, does, line)), line)
         if does == "unknown":
             cpu.registers.results.pop(line.register, None)
         elif does != "write" and b" D=" in result:
@@ -256,7 +262,7 @@ class _Reader:
             if not cpu.repeats(line.pc, access, masked):
                 (cpu.write if does == "write" else cpu.release)(access, masked)
         elif does == "conditional" and value != 0:
-            cpu.settle()
+            cpu.fail()
         else:
             self._atomic(cpu, access, masked, line)
 
@@ -270,7 +276,7 @@ class _Reader:
                 "instruction which sets the register", line.number)
         source &= access.mask
         if line.text.startswith(b"sc"):
-            cpu.release(access, source)
+            cpu.conditional(access, source)
         else:
             cpu.rmw(access, old, _riscv.amo_result(line.text, access.size, old, source))
 
@@ -317,3 +323,11 @@ class _Reader:
         kind = f"it looks like a {self.other} log, which carries no data values that can be used" if self.other else (
             "its lines are from other debug flags, if it is from gem5 at all")
         return f"this log has no Exec lines: {kind}. Run gem5 with --debug-flags=Exec"
+
+
+def _marks(cpu: Cpu, does: str, line: Line) -> int:
+    """The marks of an access: an atomic's acquire and release stand in the line before, or here in old versions."""
+    if does not in _riscv.ATOMIC or line.text.startswith(b" "):
+        return 0
+    ordering, cpu.ordering = cpu.ordering, 0
+    return ordering | _riscv.marks(line.text.partition(b" ")[0]) | (0 if does == "rmw" else EXCLUSIVE)

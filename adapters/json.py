@@ -11,7 +11,7 @@ from gradual.history import History, InputError, Options
 from ._objects import HISTORIES, as_text, begins_document, begins_lines, histories, parse, unpacked
 from ._text import decode, encode
 
-SUMMARY = "JSON: a list of operations, or objects with history, initial, operations and final"
+SUMMARY = "JSON: a list of operations with the columns of CSV, or objects with history, initial, operations and final"
 EXTENSIONS = ("json",)
 EXAMPLE = """\
 {"histories": [
@@ -24,6 +24,14 @@ EXAMPLE = """\
  ]},
  {"history": "swap", "initial": {"x": 5}, "final": {"x": 6}, "operations": [
   {"thread": 0, "op": "RMW", "address": "x", "read": 5, "value": 6}
+ ]},
+ {"history": "for weak models", "operations": [
+  {"thread": 0, "op": "W", "address": "x", "value": 1, "begin": 10},
+  {"thread": 0, "op": "F", "fence": "w.w"},
+  {"thread": 0, "op": "W", "address": "y", "value": 1, "order": "rl"},
+  {"thread": 1, "op": "LR", "address": "y", "value": 1, "order": "aq", "begin": 20, "end": 25},
+  {"thread": 1, "op": "R", "address": "x", "value": 1, "addr": [1]},
+  {"thread": 1, "op": "SC", "address": "y", "value": 2, "data": [1], "ctrl": [1, 2], "pair": 1}
  ]}
 ]}
 """

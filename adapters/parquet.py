@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any, BinaryIO
 
 from gradual.history import History, InputError, Options
@@ -32,4 +33,4 @@ def read(stream: BinaryIO, file: str, options: Options) -> Iterator[History | In
 def write(histories: Iterable[History], stream: BinaryIO, *, lines: bool = False) -> None:
     from pyarrow.parquet import ParquetWriter
 
-    _batches.write(histories, ParquetWriter(stream, _batches.schema(lines)), lines)
+    _batches.write(histories, partial(ParquetWriter, stream), lines)

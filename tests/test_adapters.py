@@ -12,28 +12,39 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from gradual.adapters import _rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gradual import adapters
 from gradual.history import (
+    ACQUIRE,
+    EXCLUSIVE,
     FENCE,
+    FENCES,
+    FULL,
     INITIAL,
     NO_TICK,
+    ORDERS,
+    RCPC,
     READ,
+    RELEASE,
     RMW,
     THIN_AIR,
     WRITE,
+    WW,
     Addresses,
     Builder,
     History,
     InputError,
+    Kind,
     Options,
     Share,
     Skipped,
     location_key,
     word,
 )
+from gradual.history.builder import More
 
 TEXT = ("axe", "csv", "json", "jsonl")
 BINARY = ("arrow", "parquet")
@@ -66,7 +77,7 @@ def facts(history: History) -> dict[str, object]:
     return {
         "name": history.name, "threads": history.threads, "locations": history.locations,
         "has final": (history.final_line >= 0).tolist(),
-        "size": None if history.size is None else history.size.tolist(),
+        "said": {name: column.tolist() for name, column in history.annotations().items()},
     } | {column: getattr(history, column).tolist() for column in columns}
 
 
@@ -96,10 +107,10 @@ def test_modules_called_csv_and_json_shadow_nothing() -> None:
 @pytest.mark.parametrize("name", TEXT)
 def test_examples_are_traces(name: str) -> None:
     example = adapters.adapter(name).EXAMPLE
-    first, second = read(name, example)
+    first, second, *more = read(name, example)
     assert len(first) in (4, 5)
     assert (second.kind == RMW).any()
-    for history in (first, second):
+    for history in (first, second, *more):
         assert not (history.source == THIN_AIR).any()
     assert recognised(example.encode()) == [name]
 
@@ -163,10 +174,46 @@ ticks = st.just(NO_TICK) | st.integers(0, 2**63 - 1)
 NUMBERED = st.integers(0, 20).map(str)
 
 
+class Annotated:
+    """What may be said of the next operation of a thread, drawn by the rules of `Builder`."""
+
+    def __init__(self, draw: st.DrawFn) -> None:
+        self._draw = draw
+        self._own: dict[str, list[str]] = {}
+        """Of each thread: may something depend on its operations, and are they load-reserveds without a partner?"""
+
+    def of(self, kind: Kind, thread: str) -> More:
+        own = self._own.setdefault(thread, [])
+        more: More = {}
+        if kind != FENCE and (marks := self._draw(st.sampled_from([0, *ORDERS.values()]))):
+            more["marks"] = marks
+        if self._draw(st.booleans()):
+            more["begin"] = self._draw(ticks)
+            more["end"] = max(more["begin"], self._draw(ticks)) if self._draw(st.booleans()) else NO_TICK
+        sources = [at for at, what in enumerate(own, 1) if what]
+        some = st.lists(st.sampled_from(sources), max_size=2) if sources else st.just([])
+        more["ctrl"] = self._draw(some)
+        if kind != FENCE:
+            more["addr"] = self._draw(some)
+        if kind in (WRITE, RMW):
+            more["data"] = self._draw(some)
+        reads = [at for at, what in enumerate(own, 1) if what == "R"]
+        exclusive = False
+        if kind == WRITE and reads and self._draw(st.booleans()):
+            more["pair"], exclusive = self._draw(st.sampled_from(reads)), True
+            own[more["pair"] - 1] = "paired"
+        elif kind in (READ, WRITE) and self._draw(st.booleans()):
+            more["marks"], exclusive = more.get("marks", 0) | EXCLUSIVE, True
+        own.append("R" if kind == READ else "RMW" if kind == RMW or exclusive else "")
+        return more
+
+
 @st.composite
 def histories(draw: st.DrawFn, addresses: st.SearchStrategy[str] = addresses,
-              threads: st.SearchStrategy[str] = words | NUMBERED, initial: bool = True) -> History:
+              threads: st.SearchStrategy[str] = words | NUMBERED, initial: bool = True,
+              annotated: bool = False) -> History:
     """Any history: every value written is new, and reads return one of them, the first or none."""
+    said = Annotated(draw)
     builder = Builder(draw(words), "trace.x")
     who = draw(st.lists(threads, unique=True, min_size=1, max_size=4))
     where = draw(st.lists(addresses, unique_by=location_key, min_size=1, max_size=4))
@@ -185,14 +232,15 @@ def histories(draw: st.DrawFn, addresses: st.SearchStrategy[str] = addresses,
             values[address].append(value)
     for (kind, thread, address, tick, size, pick), value in zip(operations, new, strict=True):
         seen = values[address][pick % len(values[address])]
+        more = said.of(kind, thread) if annotated else {}
         if kind == FENCE:
-            builder.fence(thread, tick=tick)
+            builder.fence(thread, draw(st.sampled_from([*FENCES.values()])) if annotated else FULL, tick=tick, **more)
         elif kind == READ:
-            builder.read(thread, address, seen, tick=tick, size=size)
+            builder.read(thread, address, seen, tick=tick, size=size, **more)
         elif kind == WRITE:
-            builder.write(thread, address, value, tick=tick, size=size)
+            builder.write(thread, address, value, tick=tick, size=size, **more)
         else:
-            builder.rmw(thread, address, seen, value, tick=tick, size=size)
+            builder.rmw(thread, address, seen, value, tick=tick, size=size, **more)
     for address in draw(st.lists(st.sampled_from(where), unique=True)):
         builder.final(address, draw(st.sampled_from(values[address])))
     return builder.build()
@@ -206,11 +254,122 @@ def test_round_trip(name: str, drawn: list[History]) -> None:
     assert [facts(history) for history in again] == [facts(history) for history in drawn]
 
 
+@pytest.mark.parametrize("name", TABLES)
+@given(drawn=st.lists(histories(annotated=True) | histories(), min_size=1, max_size=3,
+                      unique_by=lambda history: history.name))
+@settings(deadline=None)
+def test_annotated_round_trip(name: str, drawn: list[History]) -> None:
+    again = read(name, written(name, *drawn))
+    assert [facts(history) for history in again] == [facts(history) for history in drawn]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_spelling_round_trips(name: str) -> None:
+    builder = Builder("all", "trace.x")
+    for orders in FENCES.values():
+        builder.fence("0", orders)
+    for value, marks in enumerate([0, *ORDERS.values()], 1):
+        builder.write("1", "x", value, marks=marks)
+        builder.read("1", "x", value, marks=marks)
+        builder.rmw("1", "x", value, value + 100, marks=marks)
+        builder.read("1", "x", value + 100, marks=marks | EXCLUSIVE)
+    drawn = builder.build()
+    (again,) = read(name, written(name, drawn))
+    assert facts(again) == facts(drawn)
+    assert again.fence is not None and again.fence[:11].tolist() == [*FENCES.values()]
+
+
+def annotated() -> History:
+    """Message passing with a release, a load-reserved and all dependencies there are."""
+    builder = Builder("MP", "trace.x")
+    builder.write("0", "x", 1)
+    builder.fence("0", WW, begin=0)
+    builder.write("0", "y", 1, marks=RELEASE | RCPC)
+    builder.read("1", "y", 1, marks=ACQUIRE, begin=0, end=5)
+    builder.read("1", "x", 0, addr=[1])
+    builder.write("1", "x", 2, addr=[2, 1], data=[1], ctrl=[1, 2], pair=2)
+    return builder.build()
+
+
+def test_annotations_as_csv() -> None:
+    assert written("csv", annotated()).decode().splitlines() == [
+        "thread,op,address,value,read,time,size,fence,order,begin,end,addr,data,ctrl,pair,history",
+        "0,W,x,1,,,,,,,,,,,,MP",
+        "0,F,,,,,,w.w,,0,,,,,,MP",
+        "0,W,y,1,,,,,rl.pc,,,,,,,MP",
+        "1,R,y,1,,,,,aq,0,5,,,,,MP",
+        "1,LR,x,0,,,,,,,,1,,,,MP",
+        "1,SC,x,2,,,,,,,,1 2,1,1 2,2,MP"]
+
+
+def test_a_table_has_the_columns_that_are_needed() -> None:
+    builder = Builder("timed", "x")
+    builder.read("0", "x", 0, begin=3)
+    with_times, plain = written("csv", message_passing(), builder.build()), written("csv", message_passing())
+    assert with_times.startswith(b"thread,op,address,value,read,time,size,begin,history\n")
+    assert plain.startswith(b"thread,op,address,value,read,time,size,history\n")
+
+
+@pytest.mark.parametrize("name", ["arrow", "csv", "parquet"])
+def test_a_column_that_comes_too_late_is_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_rows, "AHEAD", 8)
+    with pytest.raises(InputError, match=r"this history has addr, begin, ctrl, .* no column; write it first"):
+        written(name, message_passing(), message_passing(), annotated())
+    assert len(read(name, written(name, annotated(), message_passing(), message_passing()))) == 3
+
+
+@pytest.mark.parametrize("text", [
+    "thread,op,address,value,addr,data,ctrl,fence,order,pair\n"
+    "0,LR,x,0,,,,,AQ,\n0,F,,,,,1,R.RW,,\n0,W,x,1,1,1,1;1,,aqrl.pc,1\n",
+    "thread;op;address;value;ctrl;addr;data;fence;order;pair\n"
+    "0;R;x;0;;;;;aq;\n0;fence.r.rw;;;1;;;;;\n0;sc;x;1;1;1;1;;aqrl.pc;1\n",
+])
+def test_annotations_are_spelled_freely(text: str) -> None:
+    (history,) = read("csv", text)
+    assert whats(history) == ["0: LR.aq x=0", "0: fence r.rw", "0: SC.aqrl.pc x=1"]
+    assert {name: column.tolist() for name, column in history.annotations().items()} == {
+        "fence": [0, 3, 0], "marks": [9, 0, 15], "addr": [[0, 2]], "data": [[0, 2]], "ctrl": [[0, 1], [0, 2]],
+        "pair": [[0, 2]]}
+
+
+def test_addr_and_data_alone_are_address_and_value() -> None:
+    (history,) = read("csv", "thread,op,addr,data\n0,W,x,1\n1,R,x,1\n")
+    assert whats(history) == ["0: W x=1", "1: R x=1"]
+    (history,) = read("jsonl", '{"operations": [{"thread": 0, "op": "R", "address": "x", "data": 0},'
+                               '{"thread": 0, "op": "W", "addr": "x", "value": 1, "data": [1]}]}')
+    assert history.data is not None and history.data.tolist() == [[0, 1]]
+
+
+def test_lists_in_parquet_are_dependencies() -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    stream = io.BytesIO()
+    parquet.write_table(pa.table({"thread": [0, 0, 0], "op": ["R", "R", "W"], "address": ["x", "y", "z"],
+                                  "value": [0, 0, 1], "ctrl": [None, [], [1, 2]]}), stream)
+    (history,) = read("parquet", stream.getvalue())
+    assert history.ctrl is not None and history.ctrl.tolist() == [[0, 2], [1, 2]]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_dependencies_count_what_is_not_selected(name: str) -> None:
+    builder = Builder("some", "x")
+    builder.read("0", "0x10", 0)
+    builder.read("0", "0x100", 0)
+    builder.write("0", "0x10", 1, ctrl=[1, 2], pair=2)
+    builder.read("0", "0x10", 1, addr=[2])
+    data = written(name, builder.build())
+    (history,) = read(name, data, addresses=Addresses([(0x10, 0x20)]))
+    assert whats(history) == ["0: R 0x10=0", "0: SC 0x10=1", "0: R 0x10=1"]
+    assert history.ctrl is not None and history.ctrl.tolist() == [[0, 1]]
+    assert history.addr is None and history.pair is None
+
+
 @given(drawn=st.lists(histories(initial=False), max_size=3))
 @settings(deadline=None)
 def test_axe_round_trip(drawn: list[History]) -> None:
     """axe numbers threads and locations: the same ones are the same, whatever they are called."""
-    lost = ("name", "threads", "locations", "size")
+    lost = ("name", "threads", "locations", "said", "tick")
     for before, after in zip(drawn, read("axe", written("axe", *drawn)), strict=True):
         assert len(set(after.threads)) == len(before.threads)
         assert len(set(after.locations)) == len({*before.location[before.location >= 0], *finals(before)})
@@ -235,7 +394,7 @@ def by_name(history: History, lost: tuple[str, ...]) -> dict[str, object]:
 @settings(deadline=None)
 def test_axe_keeps_numbers(drawn: History) -> None:
     (after,) = read("axe", written("axe", drawn))
-    lost = ("name", "locations", "size")
+    lost = ("name", "locations", "said", "tick")
     assert by_name(after, lost) == by_name(drawn, lost)
     assert [after.address(at) for at in after.reads] == [drawn.address(at) for at in drawn.reads]
     assert "is" not in [word for line in written("axe", drawn).decode().split("\n") for word in line.split()[2:3]]
@@ -311,7 +470,7 @@ def test_axe_statements() -> None:
         # a comment of several words
         0: M[3] := 7
         1: v3 == 7 @ 100 : 110     # read it
-        1: { M[3] == 7; M[3] := 8 } @ 10:
+        1: { M[3] == 7; M[3] := 8 } @ 101:
         2: <v3 == 8 ; M[ 3 ] := 0x9> @ :20
         2: sync@30:
         2: sync @ 40
@@ -319,11 +478,55 @@ def test_axe_statements() -> None:
     """, "dir/run.1.axe.gz")
     assert whats(history) == [
         "0: W 3=7", "1: R 3=7", "1: RMW 3: 7→8", "2: RMW 3: 8→9", "2: fence", "2: fence"]
-    assert history.tick.tolist() == [NO_TICK, 100, 10, NO_TICK, 30, 40]
+    assert history.begin is not None and history.begin.tolist() == [NO_TICK, 100, 101, NO_TICK, 30, 40]
+    assert history.end is not None and history.end.tolist() == [NO_TICK, 110, NO_TICK, 20, NO_TICK, NO_TICK]
+    assert history.where(1) == "thread 1, line 4, time 100:110"
     assert history.line.tolist() == [3, 4, 5, 6, 7, 8]
     assert history.name == "run.1#1"
     assert history.final.tolist() == [3]
     assert history.final_line.tolist() == [9]
+
+
+TIMES = [
+    "0: M[0] := 1 @ 5:\n0: M[0] == 1 @ 6:9\n0: M[1] == 0 @ :10\n0: sync @ 20:\n1: { M[1] == 0; M[1] := 1 } @ 3:4\n",
+    "0: sync @ 20:21\n0: M[1] == 0 @ :10\n",  # a sync's times count for nothing
+    "0: M[0] == 0\n",
+]
+
+
+@pytest.mark.parametrize("text", TIMES)
+def test_axe_times_round_trip(text: str) -> None:
+    (history,) = read("axe", text)
+    assert written("axe", history).decode().partition("\n")[2] == text + "check\n"
+    for name in TABLES:
+        (again,) = read(name, written(name, history))
+        assert facts(again) == facts(history)
+
+
+def said(kind: Kind = READ, **more: Any) -> History:
+    builder = Builder("said", "x")
+    if kind == FENCE:
+        builder.fence("0", WW)
+    else:
+        builder.read("0", "0", 0)
+        (builder.read if kind == READ else builder.write)("0", "0", int(kind == WRITE), **more)
+    return builder.build()
+
+
+@pytest.mark.parametrize(("history", "words"), [
+    (said(FENCE), "axe has no fences that order some accesses only; CSV, JSON and Parquet have"),
+    (said(WRITE, pair=1), "axe has no load-reserveds"),
+    (said(WRITE, end=5), "axe would not read this: axe knows no end times of stores"),
+    (said(READ, begin=5, end=5), "axe would not read this: an operation ends after it begins: 5 is not after 5"),
+])
+def test_what_axe_cannot_say_is_not_written(history: History, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        written("axe", history)
+
+
+def test_axe_leaves_out_what_its_models_do_not_know() -> None:
+    (again,) = read("axe", written("axe", said(WRITE, marks=RELEASE, ctrl=[1], addr=[1])))
+    assert again.annotations() == {}
 
 
 @pytest.mark.parametrize(("text", "operations"), [
@@ -331,7 +534,7 @@ def test_axe_statements() -> None:
     ("0\n:\nM[\n0 ]\n# why not\n:=\n1\n@\n5:\n1: sync", ["0: W 0=1", "1: fence"]),
     ("0: M[0] := 1 @ 10:\n1: sync", ["0: W 0=1", "1: fence"]),
     ("0: M[0] := 1 @ 10: 1: sync", ["0: W 0=1", "1: fence"]),
-    ("0: M[0] := 1 @ 10:20 1: sync", ["0: W 0=1", "1: fence"]),
+    ("0: M[0] == 1 @ 10:20 1: sync", ["0: R 0=1", "1: fence"]),
     ("0: M[0] := 1 @ 10 1: sync", ["0: W 0=1", "1: fence"]),
     ("0: M[0] := 1 @ :\n1: sync", ["0: W 0=1", "1: fence"]),
     ("007: M[0x0A] := 0X0b\r\n7: v10 == 11\r\n", ["7: W 10=11", "7: R 10=11"]),

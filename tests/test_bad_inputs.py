@@ -86,6 +86,27 @@ CELLS: list[tuple[dict[str, object], str]] = [
     ({"size": "word"}, "size 'word' is not a number"),
     ({"size": "-1"}, "size '-1' is not between 0 and 2^31"),
     ({"size": str(2**31)}, "is not between 0 and 2^31"),
+    ({"fence": "x", "op": "F"}, "fence 'x' is not one of r.r, r.w, r.rw, w.r, w.w, w.rw, rw.r, rw.w, rw.rw, tso, i"),
+    ({"fence": "r.r"}, "fence 'r.r' says what a fence orders, and this is none"),
+    ({"fence": "r.r", "op": "F.w.w"}, "op and fence say that this fence orders different things; keep fence 'r.r'"),
+    ({"op": "F.x"}, f"op 'F.x' {OP}"),
+    ({"order": "acquire"}, "order 'acquire' is not one of aq, rl, aqrl, aq.pc, rl.pc, aqrl.pc"),
+    ({"order": "aq", "op": "F"}, "a fence is no acquire or release by itself; say what it orders by its kind"),
+    ({"begin": "noon"}, "begin 'noon' is not a number"),
+    ({"begin": "-1"}, "begin '-1' is not between 0 and 2^63"),
+    ({"end": str(2**63)}, "is not between 0 and 2^63"),
+    ({"begin": "7", "end": "6"}, "this ends at 6, before it begins at 7"),
+    ({"addr": "x"}, "addr 'x' is not a number"),
+    ({"ctrl": "1,2"}, "ctrl '1,2' is not a number"),
+    ({"addr": "1"}, "addr must name an operation that reads, or a store-conditional: nothing depends on a write"),
+    ({"addr": "2"}, "addr 2 is no earlier operation of thread 0; this is its operation 2, counted from 1"),
+    ({"ctrl": "0"}, "ctrl 0 is no earlier operation of thread 0"),
+    ({"data": "1 7"}, "data must name an operation that reads"),
+    ({"data": "1", "op": "R"}, "data is a dependency of a write, and this is a read"),
+    ({"addr": "1", "op": "F"}, "addr is a dependency of an access, and this is a fence"),
+    ({"pair": "1"}, "pair leads from a store-conditional, a write, to its load-reserved, a read"),
+    ({"pair": "3"}, "pair 3 is no earlier operation of thread 0"),
+    ({"pair": "one"}, "pair 'one' is not a number"),
     ({"thread": "\udcff"}, "thread '\\xff' is not UTF-8 text"),
     ({"address": "a\udc80"}, "address 'a\\x80' is not UTF-8 text"),
     ({"value": "\udcfe1"}, "value '\\xfe1' is not a number"),
@@ -115,8 +136,16 @@ VALUES: list[tuple[dict[str, object], str]] = [
     ({"time": -1}, "time -1 is not between 0 and 2^63"),
     ({"time": {}}, "time an object is not a number"),
     ({"size": 4.5}, "size 4.5 is not a whole number"),
+    ({"order": 1}, "order 1 is not one of aq, rl"),
+    ({"order": []}, "order a list is neither a name nor a number"),
+    ({"fence": True, "op": "F"}, "fence true is neither a name nor a number"),
+    ({"begin": 0.5}, "begin 0.5 is not a whole number"),
+    ({"addr": ["x"]}, "addr 'x' is not a number"),
+    ({"ctrl": {}}, "ctrl an object is not a number"),
+    ({"pair": [1]}, "pair a list is not a number"),
 ]
-COLUMNS = ("thread", "op", "address", "value", "read", "time", "size", "history")
+COLUMNS = ("thread", "op", "address", "value", "read", "time", "size", "fence", "order", "begin", "end", "addr", "data",
+           "ctrl", "pair", "history")
 
 
 def cells(name: str, **others: object) -> dict[str, object]:
@@ -223,11 +252,13 @@ def test_selected_addresses_must_occur() -> None:
 # Rows that cannot be read: nobody knows which history they belong to
 
 
+BLANK = "," * 12
+"""From the value to the history."""
 UNREADABLE_CSV = [
     ('0,W,x,"1,,,,b\n', "is there a stray quote?"),
     ('0,W,"x"y,1,,,,b\n', "is there a stray quote?"),
-    ("0,W,x,1,,,,b,extra\n", "this row has 9 cells, the header 8"),
-    ("0,W,x,1,,,,\udcff\n", "history '\\xff' is not UTF-8 text"),
+    (f"0,W,x,1{BLANK}b,extra\n", "this row has 17 cells, the header 16"),
+    (f"0,W,x,1{BLANK}\udcff\n", "history '\\xff' is not UTF-8 text"),
     ('0,W,x,"' + "1" * 140_000 + '",,,,b\n', "cannot be read as CSV"),
     ("0,W,x\r0,W,x,1\n", "cannot be read as CSV"),
 ]
@@ -459,6 +490,12 @@ AXE = [
     ("0: M[3] := 1 @", 0, "expected a time such as @ 10:20, found '@'"),
     ("0: M[3] := 1 @ noon", 0, "expected a time such as @ 10:20, found '@ noon'"),
     ("0: M[3] := 1 @ -5:", 0, "expected a time such as @ 10:20"),
+    ("0: M[3] := 1 @ 5:\n0: M[3] == 1 @ 5:", 1, "begin times must increase in a thread: 5 comes after 5"),
+    ("0: sync @ 5:\n0: M[3] == 0 @ 4:", 1, "begin times must increase in a thread: 4 comes after 5"),
+    ("0: M[3] := 1 @ 5:6", 0, "axe knows no end times of stores; leave out the 6"),
+    ("0: M[3] == 0 @ 5:5", 0, "an operation ends after it begins: 5 is not after 5"),
+    ("0: M[3] == 0 @ 5:\n0: M[3] == 0 @ :4", 1, "an operation ends after it begins: 4 is not after 5"),
+    ("0: M[3] == 0 @ 5:9223372036854775808", 0, "is not between 0 and 2^63"),
     ("0: sync @ 9223372036854775808:", 0, "time '9223372036854775808' is not between 0 and 2^63"),
     ("0: M[3] := 18446744073709551616", 0, "does not fit into 64 bits"),
     ("0: M[3] := " + "9" * 5000, 0, "is not a number"),

@@ -96,7 +96,7 @@ def made(count: int, operations: int = 17) -> list[History]:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@given(drawn=st.lists(histories(), min_size=1, max_size=4))
+@given(drawn=st.lists(histories() | histories(annotated=True), min_size=1, max_size=4))
 @settings(deadline=None)
 def test_any_histories(name: str, drawn: list[History]) -> None:
     Read(name, written(name, *drawn))
@@ -113,18 +113,23 @@ def test_any_options(name: str, drawn: list[History], low: int, initial: int, at
 
 
 CELLS = {
-    "thread": ["0", "1", " 1", "", "main"], "op": ["R", "W", "w ", "rmw", "F", "F", "Load", "init", "final", "", "?"],
+    "thread": ["0", "1", " 1", "", "main"],
+    "op": ["R", "W", "w ", "rmw", "F", "F", "Load", "LR", "sc", "F.w.w", "sync.tso", "init", "final", "", "?"],
     "address": ["x", "y", " x", "0x10", "16", "010", "", "-1", "18446744073709551615"],
     "value": ["0", "1", "0x2", "3", " 4", "5.0", "", "-1", "0xffffffffffffffff", "18446744073709551615", "1e3", "x"],
     "read": ["0", "1", "", "", "y"], "time": ["", "5", "0x10", "-1", "9223372036854775808"],
-    "size": ["", "", "4", "8", "-1", "3000000000"], "history": ["a", "a", "a ", "b", "", "trace"],
+    "size": ["", "", "4", "8", "-1", "3000000000"],
+    "fence": ["", "", "r.r", "RW.rw", "tso", "x"], "order": ["", "", "aq", "rl.pc", "acquire"],
+    "begin": ["", "3", "0", "0x4", "-1", "soon"], "end": ["", "", "5", "4", "2"],
+    "addr": ["", "", "1", "1;2", "9"], "data": ["", "", "", "1"], "ctrl": ["", "", "", "1 2", "0"],
+    "pair": ["", "", "", "1", "x"], "history": ["a", "a", "a ", "b", "", "trace"],
 }
 cells = {name: st.sampled_from(some[:3]) | st.sampled_from(some) for name, some in CELLS.items()}
 
 
 @given(rows=st.lists(st.fixed_dictionaries(cells), max_size=12), sort=st.booleans(), delimiter=st.sampled_from(",;\t"),
        end=st.sampled_from(["\n", "\r\n"]), quoted=st.booleans(),
-       left_out=st.sets(st.sampled_from(["size", "history"])))
+       left_out=st.sets(st.sampled_from(["size", "history"])) | st.sets(st.sampled_from([*CELLS][6:])))
 @settings(deadline=None, max_examples=150)
 def test_any_cells(rows: list[dict[str, str]], sort: bool, delimiter: str, end: str, quoted: bool,
                    left_out: set[str]) -> None:
@@ -187,6 +192,18 @@ def test_many_spellings_go_by_columns() -> None:
     assert (first.source.tolist(), first.line.tolist()) == ([-3, 0, 0, -3], [2, 3, 4, 5])
     assert (second.name, second.source.tolist()) == ("trace", [1, -3])
     assert third.size is not None and second.size is None
+
+
+def test_annotations_of_single_operations_go_by_columns() -> None:
+    read = Read("csv", "history,thread,op,address,value,fence,order,begin,end\na,0,W,x,1,,rl,5,\na,0,F,,,w.w,,,\n"
+                       "a,0,LR,x,1,,aqrl.pc,6,7\na,0,F,,,,,,\nb,0,F,,,,,,\nb,0,F.rw.rw,,,rw.rw,,,\nc,0,F.tso,,,,,,9\n")
+    assert read.by_columns
+    first, second, third = read.found
+    assert isinstance(first, History) and isinstance(second, History) and isinstance(third, History)
+    assert {name: column.tolist() for name, column in first.annotations().items()} == {
+        "fence": [0, 8, 0, 15], "marks": [2, 0, 15, 0], "begin": [5, -1, 6, -1], "end": [-1, -1, 7, -1]}
+    assert second.annotations() == {}
+    assert {name: column.tolist() for name, column in third.annotations().items()} == {"fence": [11], "end": [9]}
 
 
 def test_types_go_by_columns() -> None:
@@ -341,7 +358,7 @@ def test_large_csv_is_read_as_it_comes(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("name", ["arrow", "parquet"])
-@given(drawn=st.lists(histories(), max_size=4))
+@given(drawn=st.lists(histories() | histories(annotated=True), max_size=4))
 @settings(deadline=None)
 def test_written_by_columns(name: str, drawn: list[History]) -> None:
     with patch.object(_batches, "_BY_COLUMNS", 0), patch.object(_batches, "_ROWS", 3):

@@ -21,8 +21,9 @@ from theory import TABLE, parse
 import gradual
 from gradual import adapters
 from gradual.deciding import pipeline
-from gradual.deciding.shrinking import NotViolated, Shrinking, part
+from gradual.deciding.shrinking import NotViolated, Shrinking
 from gradual.history import History, history_from_columns
+from gradual.history.part import part
 from gradual.machines import FAULTS, generate
 
 MODELS = ("SC", "TSO", "PSO")

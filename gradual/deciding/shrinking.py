@@ -15,7 +15,8 @@ import numpy as np
 from gradual.deadline import Deadline
 from gradual.deciding import pipeline
 from gradual.evidence.verdict import Cycle, Evidence, Overwritten, Path, Refutation, ThinAir, Verdict
-from gradual.history import NO_LOCATION, NO_SOURCE, THIN_AIR, Column, History
+from gradual.history import NO_LOCATION, Column, History
+from gradual.history.part import locations_of, part
 from gradual.models import Model as Text
 from gradual.models.model import Model, model_named
 from gradual.progress import Progress
@@ -145,7 +146,7 @@ class Shrinking:
             if found.verdict == "unknown":
                 raise TimeoutError
             if kind(found) == self.kind:
-                self._named_by(found, candidate, _locations(self.whole, candidate.operations, candidate.finals))
+                self._named_by(found, candidate, locations_of(self.whole, candidate.operations, candidate.finals))
                 return
 
     def _named_by(self, verdict: Verdict, candidate: _Part, places: Column) -> None:
@@ -248,54 +249,3 @@ def _of_cycle(cycle: Cycle) -> set[int]:
 
 def _of_path(path: Path) -> set[int]:
     return {operation for edge in path for operation in (edge.start, edge.end)}
-
-
-# --- parts of histories
-
-
-def part(history: History, operations: Column, finals: Column) -> History:
-    """The history of some operations and final values only (masks), values and lines as they were.
-
-    A read whose source is left out reads from thin air. Threads and locations are those that are left, in the order
-    in which they come up: so a reader of the written file numbers them too.
-    """
-    places = _locations(history, operations, finals)
-    threads = _first(history.thread[operations])
-    number = np.append(np.cumsum(operations) - 1, [0, 0, 0])  # room for the sources that are no operations
-    kept = np.append(operations, [False] * 3)
-
-    def renumbered(sources: Column) -> Column:
-        lost = (sources >= 0) & ~kept[sources]
-        return np.where(lost, THIN_AIR, np.where(sources >= 0, number[sources], sources)).astype(np.int32)
-
-    return History(
-        history.name, history.file, tuple(history.threads[t] for t in threads),
-        tuple(history.locations[x] for x in places),
-        _index(threads, len(history.threads))[history.thread[operations]], history.kind[operations],
-        np.append(_index(places, len(history.locations)), np.int32(NO_LOCATION))[history.location[operations]],
-        history.read[operations], history.written[operations], renumbered(history.source[operations]),
-        history.line[operations], history.tick[operations], history.initial[places],
-        np.where(finals[places], renumbered(history.final[places]), NO_SOURCE).astype(np.int32),
-        np.where(finals[places], history.final_value[places], 0),
-        np.where(finals[places], history.final_line[places], -1),
-        None if history.size is None else history.size[operations])
-
-
-def _locations(history: History, operations: Column, finals: Column) -> Column:
-    """The locations that a part has, in the order in which they come up."""
-    at = history.location[operations]
-    return _first(np.concatenate([at[at != NO_LOCATION], np.flatnonzero(finals)]))
-
-
-def _first(numbers: Column) -> Column:
-    """Each number once, in the order of first appearance."""
-    distinct, first = np.unique(numbers, return_index=True)
-    ordered: Column = distinct[np.argsort(first)].astype(np.int64)
-    return ordered
-
-
-def _index(chosen: Column, count: int) -> Column:
-    """For each of `count` numbers its place among the chosen ones, NO_LOCATION when it has none."""
-    index = np.full(count, NO_LOCATION, dtype=np.int32)
-    index[chosen] = np.arange(len(chosen), dtype=np.int32)
-    return index

@@ -1,17 +1,34 @@
 """Histories: operations as columns, how they are built, reads-from, what may be wrong with them."""
 
+from gradual.history.annotations import (
+    ACQUIRE,
+    EXCLUSIVE,
+    FENCES,
+    FULL,
+    INSTRUCTIONS,
+    NO_TICK,
+    NOTHING,
+    ORDERS,
+    RCPC,
+    RELEASE,
+    RR,
+    RW,
+    TSO_FENCE,
+    WR,
+    WW,
+    Annotations,
+    Column,
+)
 from gradual.history.builder import Builder
 from gradual.history.columns import (
     FENCE,
     INITIAL,
     NO_LOCATION,
     NO_SOURCE,
-    NO_TICK,
     READ,
     RMW,
     THIN_AIR,
     WRITE,
-    Column,
     History,
     Kind,
 )
@@ -21,8 +38,9 @@ from gradual.history.reads_from import AMBIGUOUS, history_from_columns
 from gradual.history.values import location_key, parse_number, value_text, visible, word
 
 __all__ = [
-    "AMBIGUOUS", "BLOCK", "DEFAULT", "EVERY", "FENCE", "INITIAL", "NO_LOCATION", "NO_SOURCE", "NO_TICK", "READ", "RMW",
-    "THIN_AIR", "WRITE", "Addresses", "Builder", "Column", "History", "InputError", "Kind", "NoMemory", "Options",
-    "Share", "Skipped", "history_from_columns", "location_key", "parse_number", "reason", "value_text", "visible",
-    "word",
+    "ACQUIRE", "AMBIGUOUS", "BLOCK", "DEFAULT", "EVERY", "EXCLUSIVE", "FENCE", "FENCES", "FULL", "INITIAL",
+    "INSTRUCTIONS", "NOTHING", "NO_LOCATION", "NO_SOURCE", "NO_TICK", "ORDERS", "RCPC", "READ", "RELEASE", "RMW", "RR",
+    "RW", "THIN_AIR", "TSO_FENCE", "WR", "WRITE", "WW", "Addresses", "Annotations", "Builder", "Column", "History",
+    "InputError", "Kind", "NoMemory", "Options", "Share", "Skipped", "history_from_columns", "location_key",
+    "parse_number", "reason", "value_text", "visible", "word",
 ]

@@ -2,13 +2,47 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypedDict
+
 import numpy as np
 
-from gradual.history.columns import FENCE, NO_LOCATION, NO_TICK, READ, RMW, WRITE, Column, History, Kind
+from gradual.history.annotations import (
+    EXCLUSIVE,
+    FENCES,
+    FULL,
+    NO_TICK,
+    PAIRS,
+    Annotations,
+    Column,
+    annotated,
+)
+from gradual.history.columns import FENCE, NO_LOCATION, READ, RMW, WRITE, History, Kind
 from gradual.history.errors import InputError
 from gradual.history.options import DEFAULT, Options
 from gradual.history.reads_from import history_from_columns
 from gradual.history.values import location_key, word
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_LEFT_OUT = -1
+"""In the place of an operation: its address was not selected."""
+
+
+class More(TypedDict, total=False):
+    """What a trace may say of an access besides. Dependencies and pairs are numbers of earlier operations of its
+    thread, counted from 1, those at addresses that are not selected included."""
+
+    marks: int
+    begin: int
+    end: int
+    addr: Sequence[int]
+    data: Sequence[int]
+    ctrl: Sequence[int]
+    pair: int
+    """Of a store-conditional that succeeded: its load-reserved. Both become EXCLUSIVE."""
 
 
 class Builder:
@@ -31,6 +65,12 @@ class Builder:
         self._initial_default = options.initial
         self._final: dict[int, tuple[int, int]] = {}
         self._left_out: tuple[int, int] | None = None
+        self._own: dict[str, list[int]] = defaultdict(list)
+        """The operations of each thread, by the numbers that dependencies name them with."""
+        self._said: dict[str, dict[int, int]] = {"fence": {}, "marks": {}, "begin": {}, "end": {}}
+        self._pairs: dict[str, list[tuple[int, int]]] = {name: [] for name in PAIRS}
+        self._coupled: set[int] = set()
+        """The load-reserveds that have their store-conditional."""
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -39,19 +79,24 @@ class Builder:
         return InputError(message, self.file, line, self.name)
 
     def read(self, thread: str, address: int | str, value: int, *, line: int = 0, tick: int = NO_TICK,
-             size: int = 0) -> None:
-        self._add(thread, READ, address, value, 0, line, tick, size)
+             size: int = 0, **more: Unpack[More]) -> None:
+        self._add(thread, READ, address, value, 0, line, tick, size, more)
 
     def write(self, thread: str, address: int | str, value: int, *, line: int = 0, tick: int = NO_TICK,
-              size: int = 0) -> None:
-        self._add(thread, WRITE, address, 0, value, line, tick, size)
+              size: int = 0, **more: Unpack[More]) -> None:
+        self._add(thread, WRITE, address, 0, value, line, tick, size, more)
 
     def rmw(self, thread: str, address: int | str, read: int, written: int, *, line: int = 0,
-            tick: int = NO_TICK, size: int = 0) -> None:
-        self._add(thread, RMW, address, read, written, line, tick, size)
+            tick: int = NO_TICK, size: int = 0, **more: Unpack[More]) -> None:
+        self._add(thread, RMW, address, read, written, line, tick, size, more)
 
-    def fence(self, thread: str, *, line: int = 0, tick: int = NO_TICK) -> None:
-        self._rows.append((self._thread(thread), FENCE, NO_LOCATION, 0, 0, line, tick, 0))
+    def fence(self, thread: str, orders: int = FULL, *, line: int = 0, tick: int = NO_TICK,
+              **more: Unpack[More]) -> None:
+        """A fence that orders some pairs of accesses, one of FENCES."""
+        if orders not in FENCES.values():
+            raise self.error(f"no fence orders {orders}; there are {', '.join(FENCES)}", line)
+        self._said["fence"][len(self._rows)] = orders
+        self._append(thread, (self._thread(thread), FENCE, NO_LOCATION, 0, 0, line, tick, 0), more)
 
     def initial(self, address: int | str | None, value: int, *, line: int = 0) -> None:
         """The value of a location before any write; of every location where `address` is None."""
@@ -72,11 +117,75 @@ class Builder:
             raise self.error(f"{self._location_names[location]} is given two final values", line)
 
     def _add(self, thread: str, kind: Kind, address: int | str, read: int, written: int, line: int,
-             tick: int, size: int) -> None:
+             tick: int, size: int, more: More) -> None:
         location = self._location(address, line)
         if location != NO_LOCATION:
-            self._rows.append((self._thread(thread), kind, location, self._word(read, line),
-                               self._word(written, line), line, tick, size))
+            self._append(thread, (self._thread(thread), kind, location, self._word(read, line),
+                                  self._word(written, line), line, tick, size), more)
+        else:
+            self._own[thread].append(_LEFT_OUT)
+
+    def _append(self, thread: str, row: tuple[int, int, int, int, int, int, int, int], more: More) -> None:
+        self._own[thread].append(len(self._rows))
+        self._rows.append(row)
+        if more:
+            try:
+                self._annotate(thread, more)
+            except ValueError as error:
+                raise self.error(str(error), row[5]) from None
+
+    def _annotate(self, thread: str, more: More) -> None:
+        """Keep what is said of the last operation, which is one of this thread. Raises ValueError."""
+        operation = len(self._rows) - 1
+        kind = self._rows[operation][1]
+        for name, value in (("marks", more.get("marks", 0)), ("begin", more.get("begin", NO_TICK)),
+                            ("end", more.get("end", NO_TICK))):
+            if value != (0 if name == "marks" else NO_TICK):
+                self._said[name][operation] = value
+        _refuse_marks(kind, more.get("marks", 0))
+        if NO_TICK < more.get("end", NO_TICK) < more.get("begin", NO_TICK):
+            raise ValueError(f"this ends at {more['end']}, before it begins at {more['begin']}")
+        for name, numbers in (("addr", more.get("addr", ())), ("data", more.get("data", ())),
+                              ("ctrl", more.get("ctrl", ()))):
+            for number in numbers:
+                self._depend(name, self._earlier(name, number, thread), operation)
+        if "pair" in more:
+            self._couple(self._earlier("pair", more["pair"], thread), operation)
+
+    def _earlier(self, name: str, number: int, thread: str) -> int:
+        """The operation that a thread calls by this number."""
+        own = self._own[thread]
+        if not 1 <= number < len(own):
+            raise ValueError(f"{name} {number} is no earlier operation of thread {thread}; this is its operation "
+                             f"{len(own)}, counted from 1")
+        return own[number - 1]
+
+    def _depend(self, name: str, earlier: int, later: int) -> None:
+        kind = self._rows[later][1]
+        if (name == "addr" and kind == FENCE) or (name == "data" and kind not in (WRITE, RMW)):
+            raise ValueError(f"{name} is a dependency of {'an access' if name == 'addr' else 'a write'}, and this is "
+                             f"a {Kind(kind).name.lower()}")
+        if earlier == _LEFT_OUT:
+            return
+        source = self._rows[earlier][1]
+        if source == FENCE or (source == WRITE and not self._said["marks"].get(earlier, 0) & EXCLUSIVE):
+            raise ValueError(f"{name} must name an operation that reads, or a store-conditional: nothing depends on a "
+                             f"{Kind(source).name.lower()}")
+        self._pairs[name].append((earlier, later))
+
+    def _couple(self, earlier: int, later: int) -> None:
+        """A load-reserved and its store-conditional."""
+        marks = self._said["marks"]
+        if self._rows[later][1] != WRITE or (earlier != _LEFT_OUT and self._rows[earlier][1] != READ):
+            raise ValueError("pair leads from a store-conditional, a write, to its load-reserved, a read")
+        marks[later] = marks.get(later, 0) | EXCLUSIVE
+        if earlier == _LEFT_OUT:
+            return
+        if earlier in self._coupled:
+            raise ValueError("pair names a load-reserved that has a store-conditional already")
+        self._coupled.add(earlier)
+        marks[earlier] = marks.get(earlier, 0) | EXCLUSIVE
+        self._pairs["pair"].append((earlier, later))
 
     def _word(self, value: int, line: int) -> int:
         try:
@@ -132,7 +241,17 @@ class Builder:
             self.name, self.file, tuple(self._threads), tuple(self._location_names),
             thread.astype(np.int32), kind.astype(np.int8), location.astype(np.int32), read.copy(),
             written.copy(), line.copy(), tick.copy(), initial, final_value, final_line,
-            size.astype(np.int32) if size.any() else None)
+            self._annotations(size.astype(np.int32)))
+
+    def _annotations(self, size: Column) -> Annotations:
+        found: dict[str, Column] = {"size": size}
+        for name, said in self._said.items():
+            times = name in ("begin", "end")
+            found[name] = np.full(len(size), NO_TICK if times else 0, dtype=np.int64 if times else np.int8)
+            found[name][[*said]] = [*said.values()]
+        for name, pairs in self._pairs.items():
+            found[name] = np.array(sorted({*pairs}), dtype=np.int32).reshape(-1, 2)
+        return annotated(**found)
 
     def _refuse_overlaps(self, location: Column, size: Column, line: Column) -> None:
         """Accesses of different widths to common bytes have no single reads-from: say so."""
@@ -150,3 +269,10 @@ class Builder:
                     f"{accesses[last]}) and {width} bytes at {start:#x} (line {accesses[start, width]}); "
                     "select addresses that are always accessed with one width", accesses[start, width])
             last = (start, width)
+
+
+def _refuse_marks(kind: int, marks: int) -> None:
+    if kind == FENCE and marks:
+        raise ValueError("a fence is no acquire or release by itself; say what it orders by its kind")
+    if kind == RMW and marks & EXCLUSIVE:
+        raise ValueError("an rmw is one operation; only a load-reserved and a store-conditional are exclusive")

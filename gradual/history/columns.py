@@ -6,16 +6,13 @@ order, so `po` needs no column. Reads-from (`wr`) is the column `source`, found 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gradual.history.annotations import EXCLUSIVE, FULL, NO_TICK, Annotations, Column, fence_name, order_name
 from gradual.history.values import value_text, visible
-
-Column = NDArray[Any]
 
 
 class Kind(IntEnum):
@@ -37,12 +34,14 @@ NO_SOURCE = -3
 """As a source: the operation reads nothing (or, in `final`, nothing is demanded)."""
 
 NO_LOCATION = -1
-NO_TICK = -1
 
 
 @dataclass(frozen=True, eq=False)
-class History:
-    """A finished history. Build one with `Builder`, or read one with `gradual.read`."""
+class History(Annotations):
+    """A finished history. Build one with `Builder`, or read one with `gradual.read`.
+
+    What only some traces say about operations is inherited, and None in the others.
+    """
 
     name: str
     file: str
@@ -71,8 +70,6 @@ class History:
     """int32 per location: the write that must be last, or INITIAL, THIN_AIR, NO_SOURCE."""
     final_value: Column
     final_line: Column
-    size: Column | None = field(default=None, repr=False)
-    """int32 bytes per operation, where the trace has them."""
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -91,15 +88,18 @@ class History:
         return self.locations[int(self.location[operation])]
 
     def what(self, operation: int) -> str:
-        """The operation as engineers write it: `W x=1`, `R x=1`, `RMW x: 1→2`, `fence`."""
+        """The operation as engineers write it: `W x=1`, `R.aq x=1`, `RMW x: 1→2`, `LR x=0`, `fence`, `fence w.w`."""
         kind = self.kind[operation]
         if kind == FENCE:
-            return "fence"
+            orders = FULL if self.fence is None else int(self.fence[operation])
+            return "fence" if orders == FULL else f"fence {fence_name(orders)}"
+        marks = 0 if self.marks is None else int(self.marks[operation])
+        order = f".{order_name(marks)}" if order_name(marks) else ""
         read, written = value_text(self.read[operation]), value_text(self.written[operation])
         if kind == RMW:
-            return f"RMW {visible(self.address(operation))}: {read}→{written}"
-        name, value = ("W", written) if kind == WRITE else ("R", read)
-        return f"{name} {visible(self.address(operation))}={value}"
+            return f"RMW{order} {visible(self.address(operation))}: {read}→{written}"
+        plain, exclusive, value = ("W", "SC", written) if kind == WRITE else ("R", "LR", read)
+        return f"{exclusive if marks & EXCLUSIVE else plain}{order} {visible(self.address(operation))}={value}"
 
     def where(self, operation: int) -> str:
         """Where the operation stands: thread, line and tick, as far as the trace has them."""
@@ -111,6 +111,8 @@ class History:
             parts.append(f"line {self.line[operation]}")
         if self.tick[operation] != NO_TICK:
             parts.append(f"tick {self.tick[operation]}")
+        if times := self.times(operation):
+            parts.append(f"time {times}")
         return ", ".join(parts)
 
     def describe(self, operation: int) -> str:

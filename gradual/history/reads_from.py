@@ -2,56 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from gradual.history.columns import INITIAL, NO_SOURCE, READ, RMW, THIN_AIR, WRITE, Column, History
+from gradual.history.annotations import NOTHING, Annotations, Column
+from gradual.history.columns import INITIAL, NO_SOURCE, READ, RMW, THIN_AIR, WRITE, History
 from gradual.history.errors import InputError
 from gradual.history.values import value_text
+
+AMBIGUOUS = -4
+"""As a source: it may be one of several writes. No history has it."""
 
 
 def history_from_columns(
     name: str, file: str, threads: Sequence[str], locations: Sequence[str], thread: Column, kind: Column,
     location: Column, read: Column, written: Column, line: Column, tick: Column, initial: Column,
-    final_value: Column, final_line: Column, size: Column | None = None,
+    final_value: Column, final_line: Column, more: Annotations = NOTHING,
 ) -> History:
     """A history from its columns; `final_line` is -1 where a location has no final value."""
-    source, final = _reads_from(kind, location, read, written, initial, final_value, final_line >= 0)
+    source, final = sources(Values(kind, location, read, written, initial, final_value, final_line >= 0))
     history = History(
-        name, file, tuple(threads), tuple(locations), thread, kind, location, read, written,
-        np.where((kind == READ) | (kind == RMW), source, NO_SOURCE).astype(np.int32), line, tick, initial,
-        np.where(final_line >= 0, final, NO_SOURCE).astype(np.int32), final_value, final_line, size)
+        name, file, tuple(threads), tuple(locations), thread, kind, location, read, written, source.astype(np.int32),
+        line, tick, initial, final.astype(np.int32), final_value, final_line, **more.annotations())
     _refuse_ambiguity(history)
     return history
 
 
-AMBIGUOUS = -4
+class Values(NamedTuple):
+    """What reads-from follows from: of one history, or of many whose locations are numbered through."""
+
+    kind: Column
+    location: Column
+    read: Column
+    written: Column
+    initial: Column
+    """Per location, as the rest."""
+    final_value: Column
+    has_final: Column
 
 
-def _reads_from(kind: Column, location: Column, read: Column, written: Column, initial: Column,
-                final_value: Column, has_final: Column) -> tuple[Column, Column]:
-    """The source of every read and of every final value, by sorting writes on (location, value)."""
-    writes = np.flatnonzero((kind == WRITE) | (kind == RMW))
-    reads = np.flatnonzero((kind == READ) | (kind == RMW))
-    ends = np.flatnonzero(has_final)
-    at = np.concatenate([location[reads], ends]).astype(np.int64)
-    value = np.concatenate([read[reads], final_value[ends]])
-    distinct, code = np.unique(np.concatenate([written[writes], value]), return_inverse=True)
-    key = location[writes].astype(np.int64) * (len(distinct) + 1) + code[: len(writes)]
-    order = np.argsort(key, kind="stable")
-    key, wanted = key[order], at * (len(distinct) + 1) + code[len(writes):]
-    first, past = np.searchsorted(key, wanted, "left"), np.searchsorted(key, wanted, "right")
-    found = np.full(len(wanted), THIN_AIR, dtype=np.int64)
-    starts = value == initial[at] if len(at) else np.zeros(0, dtype=bool)
-    found[starts] = INITIAL
-    one = past > first
-    found[one] = writes[order[first[one]]]
-    found[(past - first) + starts > 1] = AMBIGUOUS
-    source = np.full(len(kind), NO_SOURCE, dtype=np.int64)
-    source[reads] = found[: len(reads)]
-    final = np.full(len(initial), NO_SOURCE, dtype=np.int64)
-    final[ends] = found[len(reads):]
+def by_sorting(codes: Column) -> Column:
+    """Equal codes get equal numbers, from 0 on."""
+    numbers: Column = np.unique(codes, return_inverse=True)[1]
+    return numbers
+
+
+def sources(values: Values, numbered: Callable[[Column], Column] = by_sorting) -> tuple[Column, Column]:
+    """The source of every operation and of every final value, as in `History`, or AMBIGUOUS.
+
+    `numbered` gives equal codes equal numbers: who has something faster than sorting passes it.
+    """
+    writes = np.flatnonzero((values.kind == WRITE) | (values.kind == RMW))
+    reads = np.flatnonzero((values.kind == READ) | (values.kind == RMW))
+    ends = np.flatnonzero(values.has_final)
+    at = np.concatenate([values.location[writes], values.location[reads], ends]).astype(np.int64)
+    value = np.concatenate([values.written[writes], values.read[reads], values.final_value[ends]])
+    codes = numbered(value)
+    pairs = numbered(at * (int(codes.max(initial=0)) + 1) + codes)
+    written, wanted = pairs[: len(writes)], pairs[len(writes):]
+    count = int(pairs.max(initial=-1)) + 1
+    writers, writer = np.bincount(written, minlength=count)[wanted], np.full(count, THIN_AIR)
+    writer[written] = writes
+    starts = value[len(writes):] == values.initial[at[len(writes):]]
+    found = np.where(starts, INITIAL, writer[wanted])
+    found[writers + starts > 1] = AMBIGUOUS
+    source, final = np.full(len(values.kind), NO_SOURCE), np.full(len(values.initial), NO_SOURCE)
+    source[reads], final[ends] = found[: len(reads)], found[len(reads):]
     return source, final
 
 

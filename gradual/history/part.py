@@ -1,0 +1,56 @@
+"""Parts of histories: some of the operations, as a history of their own."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradual.history.annotations import Column
+from gradual.history.columns import NO_LOCATION, NO_SOURCE, THIN_AIR, History
+
+
+def part(history: History, operations: Column, finals: Column) -> History:
+    """The history of some operations and final values only (masks), values and lines as they were.
+
+    A read whose source is left out reads from thin air. Threads and locations are those that are left, in the order
+    in which they come up: so a reader of the written file numbers them too.
+    """
+    places = locations_of(history, operations, finals)
+    threads = _first(history.thread[operations])
+    number = np.append(np.cumsum(operations) - 1, [0, 0, 0])  # room for the sources that are no operations
+    kept = np.append(operations, [False] * 3)
+
+    def renumbered(sources: Column) -> Column:
+        lost = (sources >= 0) & ~kept[sources]
+        return np.where(lost, THIN_AIR, np.where(sources >= 0, number[sources], sources)).astype(np.int32)
+
+    return History(
+        history.name, history.file, tuple(history.threads[t] for t in threads),
+        tuple(history.locations[x] for x in places),
+        _index(threads, len(history.threads))[history.thread[operations]], history.kind[operations],
+        np.append(_index(places, len(history.locations)), np.int32(NO_LOCATION))[history.location[operations]],
+        history.read[operations], history.written[operations], renumbered(history.source[operations]),
+        history.line[operations], history.tick[operations], history.initial[places],
+        np.where(finals[places], renumbered(history.final[places]), NO_SOURCE).astype(np.int32),
+        np.where(finals[places], history.final_value[places], 0),
+        np.where(finals[places], history.final_line[places], -1),
+        **history.some(operations).annotations())
+
+
+def locations_of(history: History, operations: Column, finals: Column) -> Column:
+    """The locations that a part has, in the order in which they come up."""
+    at = history.location[operations]
+    return _first(np.concatenate([at[at != NO_LOCATION], np.flatnonzero(finals)]))
+
+
+def _first(numbers: Column) -> Column:
+    """Each number once, in the order of first appearance."""
+    distinct, first = np.unique(numbers, return_index=True)
+    ordered: Column = distinct[np.argsort(first)].astype(np.int64)
+    return ordered
+
+
+def _index(chosen: Column, count: int) -> Column:
+    """For each of `count` numbers its place among the chosen ones, NO_LOCATION when it has none."""
+    index = np.full(count, NO_LOCATION, dtype=np.int32)
+    index[chosen] = np.arange(len(chosen), dtype=np.int32)
+    return index

@@ -1,0 +1,108 @@
+"""Random programs, run once on a machine: their histories."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from random import Random
+from typing import NamedTuple
+
+import numpy as np
+
+from gradual.history import FENCE, NO_LOCATION, NO_TICK, READ, RMW, WRITE, History, history_from_columns
+from gradual.machines.named import machine_named
+from gradual.machines.sound import Memory
+
+FIRST_ADDRESS = 0x1000
+ADDRESS_STEP = 8
+
+
+class Program(NamedTuple):
+    """What the cores are told to do, in the order of issue; the machine adds the values read."""
+
+    thread: list[int]
+    kind: bytearray
+    location: array[int]
+
+
+def generate(machine: str, threads: int, operations: int, locations: int, seed: int, *,
+             write_ratio: float = 0.45, rmw_ratio: float = 0.05, fence_ratio: float = 0.03,
+             fault_ratio: float | None = None, name: str = "") -> History:
+    """The history of a random program of `operations` operations in all, run once on a machine.
+
+    The ratios are shares of all operations; what they leave are reads. `fault_ratio` is the chance
+    that a broken machine's fault strikes when it can, where its own choice does not suit. Operations
+    stand in the order of issue. Every store writes a value of its own. Equal arguments give equal histories.
+    """
+    build = machine_named(machine, seed)
+    _refuse(threads, operations, locations, write_ratio, rmw_ratio, fence_ratio)
+    rng = Random(seed)
+    program = _random_program(rng, threads, operations, locations, write_ratio, rmw_ratio, fence_ratio)
+    addresses = [hex(FIRST_ADDRESS + ADDRESS_STEP * number) for number in range(locations)]
+    return run_program(build(threads, locations, rng, fault_ratio), program, name or f"{machine}-{seed}", addresses)
+
+
+def run_program(machine: Memory, program: Program, name: str, addresses: list[str],
+                values: array[int] | None = None) -> History:
+    """The history of a program. The stores write `values`, or numbers from 1 on."""
+    read, written = _run(machine, program, values)
+    return _history(name, machine.cores, addresses, program, read, written)
+
+
+def _refuse(threads: int, operations: int, locations: int, *ratios: float) -> None:
+    if threads < 1 or locations < 1 or operations < 0:
+        raise ValueError("a machine needs one thread and one location at least, and cannot run fewer than "
+                         "0 operations")
+    if min(ratios) < 0 or sum(ratios) > 1 + 1e-9:
+        raise ValueError("the ratios of writes, rmws and fences are shares of all operations: "
+                         "none is negative and together they are at most 1")
+
+
+def _random_program(rng: Random, threads: int, operations: int, locations: int, write_ratio: float,
+                    rmw_ratio: float, fence_ratio: float) -> Program:
+    """Equally many operations per thread, up to one, in a random interleaving."""
+    thread = [number % threads for number in range(operations)]
+    rng.shuffle(thread)
+    random = rng.random
+    writes, rmws, fences = write_ratio, write_ratio + rmw_ratio, write_ratio + rmw_ratio + fence_ratio
+    kind = bytearray(operations)
+    location = array("i", bytes(4 * operations))
+    for at in range(operations):
+        share = random()
+        kind[at] = WRITE if share < writes else RMW if share < rmws else FENCE if share < fences else READ
+        location[at] = int(random() * locations)
+    return Program(thread, kind, location)
+
+
+def _run(machine: Memory, program: Program, values: array[int] | None) -> tuple[array[int], array[int]]:
+    """The values read and written."""
+    read, written = (array("q", bytes(8 * len(program.kind))) for _ in range(2))
+    tick: Callable[[], None] = machine.tick
+    value = 0
+    for at, (core, kind, location) in enumerate(zip(*program, strict=True)):
+        tick()
+        if kind == READ:
+            read[at] = machine.read(core, location)
+        elif kind == FENCE:
+            machine.fence(core)
+        else:
+            value = value + 1 if values is None else values[at]
+            written[at] = value
+            if kind == WRITE:
+                machine.write(core, location, value)
+            else:
+                read[at] = machine.rmw(core, location, value)
+    return read, written
+
+
+def _history(name: str, threads: int, addresses: list[str], program: Program, read: array[int],
+             written: array[int]) -> History:
+    kind = np.array(program.kind, dtype=np.int8)
+    location = np.array(program.location, dtype=np.int32)
+    location[kind == FENCE] = NO_LOCATION
+    nothing = np.zeros(len(addresses), dtype=np.int64)
+    return history_from_columns(
+        name, "", [f"cpu{number}" for number in range(threads)],
+        addresses, np.array(program.thread, dtype=np.int32), kind, location, np.array(read, dtype=np.int64),
+        np.array(written, dtype=np.int64), np.arange(1, len(kind) + 1, dtype=np.int64),
+        np.full(len(kind), NO_TICK, dtype=np.int64), nothing, nothing.copy(), nothing - 1)

@@ -152,7 +152,7 @@ def test_internal_reads_order_nothing_globally() -> None:
     edges = (Edge("wr", 0, 1), Edge("po", 1, 2), Edge("rw", 2, 3), Edge("wr", 3, 4), Edge("po", 4, 5), Edge("rw", 5, 0))
     certificate.check(history, "SC", Cycle(edges, "global"))
     refuse(history, "TSO", Cycle(edges, "global"))
-    refuse(history, "TSO", Cycle(edges, "location"))
+    refuse(history, "TSO", Cycle(edges, "coherence"))
 
 
 def test_refutations() -> None:

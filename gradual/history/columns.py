@@ -73,6 +73,16 @@ class History:
     final_line: Column
     size: Column | None = field(default=None, repr=False)
     """int32 bytes per operation, where the trace has them."""
+    fence: Column | None = field(default=None, repr=False)
+    """int8: which pairs a fence orders, bits RR=1 RW=2 WR=4 WW=8 (fence.i: 16); None: every fence is full."""
+    marks: Column | None = field(default=None, repr=False)
+    """int8 bits ACQUIRE=1 RELEASE=2 RCPC=4 EXCLUSIVE=8."""
+    addr: Column | None = field(default=None, repr=False)
+    """int32 (k, 2): address dependencies, as data and ctrl from an earlier operation to a later one of its thread."""
+    data: Column | None = field(default=None, repr=False)
+    ctrl: Column | None = field(default=None, repr=False)
+    pair: Column | None = field(default=None, repr=False)
+    """int32 (k, 2): each load-reserved with its successful store-conditional."""
 
     def __len__(self) -> int:
         return len(self.kind)

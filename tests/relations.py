@@ -1,4 +1,4 @@
-"""The expressions of a model as sets of pairs: slow, and obviously right. Readers of a model's text are compared with this."""
+"""The expressions of a model as sets of pairs: slow, and obviously right. Readers of a text are compared with this."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Execution:
         location = [*history.location.tolist(), *range(len(history.locations))]
         thread = [*history.thread.tolist(), *([None] * len(history.locations))]
         fence = [0] * n if history.fence is None else history.fence.tolist()
-        marks = [0] * len(self.events) if history.marks is None else [*history.marks.tolist(), *([0] * len(self.events))]
+        marks = [0] * n if history.marks is None else history.marks.tolist()
         bits = {e: (15 if history.fence is None else fence[e]) for e in range(n) if kind[e] == FENCE}
         reads = {e for e in self.events if kind[e] in (READ, RMW)}
         writes = {e for e in self.events if e >= n or kind[e] in (WRITE, RMW)}

@@ -41,6 +41,9 @@ from gradual.models.syntax import (
 )
 
 
+FENCE_KINDS = (1, 2, 3, 4, 5, 8, 10, 11, 12, 15, 16)
+
+
 def annotated(rng: Random, **how: int | float) -> History:
     """A random history with fence kinds, marks, dependencies and pairs."""
     history = random_history(rng, **{"rmw": 0.2, "fence": 0.2, **how})  # type: ignore[arg-type]
@@ -53,9 +56,9 @@ def annotated(rng: Random, **how: int | float) -> History:
 
     pairs = [pair for pair in some().tolist() if (kind[pair[0]], kind[pair[1]]) == (READ, WRITE)]
     return replace(
-        history, fence=np.array([rng.choice([1, 2, 3, 4, 5, 8, 10, 11, 12, 15, 16]) * (k == FENCE) for k in kind], np.int8),
-        marks=np.array([rng.randrange(16) * (k != FENCE) for k in kind], np.int8), addr=some(), data=some(), ctrl=some(),
-        pair=np.array(pairs, dtype=np.int32).reshape(-1, 2))
+        history, fence=np.array([rng.choice(FENCE_KINDS) * (k == FENCE) for k in kind], np.int8),
+        marks=np.array([rng.randrange(16) * (k != FENCE) for k in kind], np.int8),
+        addr=some(), data=some(), ctrl=some(), pair=np.array(pairs, dtype=np.int32).reshape(-1, 2))
 
 
 def random_store_order(rng: Random, history: History) -> dict[int, tuple[int, ...]]:
@@ -174,8 +177,8 @@ def test_a_part_of_the_store_order() -> None:
         observed = Observed(history)
         events = Events(observed)
         part = Text(events, SomeOrder(events, known))
-        everything = Text(events, SomeOrder(events, closed(observed, execution.relations["co"]
-                                                            & {(a, b) for a in range(len(history)) for b in execution.events})))
+        between = [(a, b) for a, b in execution.relations["co"] if a < len(history)]
+        everything = Text(events, SomeOrder(events, closed(observed, between)))
         pairs = execution.pairs(expression)
         for a in execution.events:
             one = np.where(np.arange(len(execution.events)) == a, 0, -1)

@@ -125,7 +125,7 @@ class Variable(Expression):
 
 @dataclass(frozen=True)
 class Fixpoint(Expression):
-    """`let rec`: the least relations that satisfy the definitions together; this expression is the one called `name`."""
+    """`let rec`: the least relations that satisfy the definitions together; this one is the one called `name`."""
 
     name: str
     definitions: tuple[tuple[str, Expression], ...]

@@ -45,7 +45,8 @@ def shortened(verdict: Verdict, history: History, seconds: float = SECONDS) -> V
         until = until if len(evidence.cases) <= CASES else 0.0
         cases = tuple(shorter(history, verdict.model, case, until) if isinstance(case, Cycle) else case
                       for case in evidence.cases)
-        alone = [case for case in cases if isinstance(case, Cycle) and not case.assumed]  # assuming nothing, one case is enough
+        # assuming nothing, one case is enough
+        alone = [case for case in cases if isinstance(case, Cycle) and not case.assumed]
         candidate = min(alone, key=cost) if alone else Refutation(cases, evidence.lemmas)
         if _certified(history, verdict.model, candidate):
             return replace(verdict, evidence=_fewer(history, verdict.model, candidate))

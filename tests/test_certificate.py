@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import permutations, pairwise
+from itertools import pairwise, permutations
 from pathlib import Path
 from random import Random
 

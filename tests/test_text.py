@@ -40,7 +40,6 @@ from gradual.models.syntax import (
     Variable,
 )
 
-
 FENCE_KINDS = (1, 2, 3, 4, 5, 8, 10, 11, 12, 15, 16)
 
 

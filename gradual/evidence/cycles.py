@@ -74,8 +74,7 @@ class Walk:
         else:
             require(edge.kind == "ww", f"there are no {edge.kind} edges")
         self._require_pair(a, b)
-        last = self._observed.last(int(self._observed.history.location[b])) == b
-        require(last or (a, b) in self._proved, "a store order that nothing justifies")
+        require(self._observed.comes_last(b) or (a, b) in self._proved, "a store order that nothing justifies")
         return [(a, b)]
 
     def _require_pair(self, a: int, b: int) -> None:

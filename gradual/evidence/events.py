@@ -188,7 +188,7 @@ class SomeOrder:
             return False
         if not events.observed.writes(b) or (a < events.operations and not events.observed.writes(a)):
             return False
-        return a >= events.operations or (a, b) in self._pairs or events.observed.last(int(events.location[b])) == b
+        return a >= events.operations or (a, b) in self._pairs or events.observed.comes_last(b)
 
     def relation(self, name: str) -> Relation:
         events = self._events

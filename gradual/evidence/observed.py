@@ -22,6 +22,7 @@ class Observed:
     def __init__(self, history: History) -> None:
         self.history = history
         self._sources: dict[int, int] = {}
+        self._last: dict[int, int] = {}
 
     def writes(self, operation: int) -> bool:
         self.require_operation(operation)
@@ -47,7 +48,9 @@ class Observed:
         require(0 <= location < len(history.locations), f"there is no location {location}")
         if history.final_line[location] < 0:
             return None
-        return self._origin(location, int(history.final_value[location]))
+        if location not in self._last:
+            self._last[location] = self._origin(location, int(history.final_value[location]))
+        return self._last[location]
 
     def _origin(self, location: int, value: int) -> int:
         history = self.history
@@ -60,6 +63,10 @@ class Observed:
         """Two writes of one location, which some store order may order so?"""
         return (self.writes(before) and self.writes(after) and before != after
                 and bool(self.history.location[before] == self.history.location[after]))
+
+    def comes_last(self, write: int) -> bool:
+        """Does the history demand that this write is the last of its location?"""
+        return self.last(int(self.history.location[write])) == write
 
     @cached_property
     def storing(self) -> Column:

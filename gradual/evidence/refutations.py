@@ -19,7 +19,7 @@ from gradual.models.syntax import Check
 
 def check_refutation(observed: Observed, axioms: Axioms, model: ModelText | None, refutation: Refutation) -> None:
     """`model` is its text, for cases that say no more than that an axiom fails."""
-    clauses = _Clauses()
+    clauses = _Clauses(observed)
     for case in refutation.cases:
         if isinstance(case, Cycle):
             Walk(observed, axioms, case).check()
@@ -59,21 +59,25 @@ def _in_order(observed: Observed, pairs: set[Pair]) -> list[int]:
         earlier[after] += 1
     at = observed.history.location
     places = sorted((int(at[write]), earlier[write]) for write in writes)
-    require(len(set(places)) == len(places) and all(observed.last(int(at[a])) != a for a, _ in pairs),
+    require(len(set(places)) == len(places) and not any(observed.comes_last(a) for a, _ in pairs),
             "the axiom asks what the store order does not hold, and the assumed pairs leave some of it open")
     return sorted(writes, key=lambda write: earlier[write])
 
 
 class _Clauses:
-    """Clauses over ordered pairs; the negation of (a, b) is (b, a), and a < b < c makes a < c."""
+    """Clauses over ordered pairs; the negation of (a, b) is (b, a), and a < b < c makes a < c.
 
-    def __init__(self) -> None:
+    A write that must come last comes before no other.
+    """
+
+    def __init__(self, observed: Observed) -> None:
+        self._observed = observed
         self._clauses: list[frozenset[Pair]] = []
         self._with: dict[Pair, list[int]] = defaultdict(list)
         self._short: list[int] = []
 
     def add(self, clause: Iterable[Pair]) -> None:
-        literals = frozenset(clause)
+        literals = frozenset((a, b) for a, b in clause if not self._observed.comes_last(a))
         if len(literals) <= 1:
             self._short.append(len(self._clauses))
         for literal in literals:
@@ -83,7 +87,7 @@ class _Clauses:
     def implies(self, clause: Iterable[Pair]) -> bool:
         """Does assuming the negation of `clause` lead to a conflict by unit propagation alone?"""
         order = _Order()
-        if any(not order.add(b, a) for a, b in clause):
+        if any(self._observed.comes_last(b) or not order.add(b, a) for a, b in clause):
             return True
         touched = list(self._short)
         while touched or order.fresh:

@@ -45,7 +45,8 @@ def _elsewhere(program: Program, model: str, proposition: Proposition) -> Execut
 def _checked(program: Program, model: str, execution: Execution, proposition: Proposition) -> tuple[Verdict, History]:
     final = [place for place in places(proposition) if isinstance(place, str)]
     history = history_of(program, execution, model, final=final)
-    return gradual.check(history, model), history
+    own = history_of(program, execution, model, final=final, own_values=True)  # or equal values hide who read what
+    return gradual.check(own, model), history
 
 
 def _cycle(program: Program, model: str, execution: Execution) -> list[str]:

@@ -215,8 +215,9 @@ def test_lemmas_are_about_pairs_of_writes() -> None:
 def test_lemmas_by_transitivity() -> None:
     """Three writes, read by three threads in three orders that go round."""
     history = parse("W x1 ∥ W x2 ∥ W x3 ∥ R x1, R x2 ∥ R x2, R x3 ∥ R x3, R x1")
-    cases = tuple(Cycle((Edge("wr", later, a), Edge("po", a, b), Edge("rw", b, later)), "global", (), ((earlier, later),))
-                  for a, b, earlier, later in ((3, 4, 1, 0), (5, 6, 2, 1), (7, 8, 0, 2)))
+    cases = tuple(
+        Cycle((Edge("wr", later, a), Edge("po", a, b), Edge("rw", b, later)), "global", (), ((earlier, later),))
+        for a, b, earlier, later in ((3, 4, 1, 0), (5, 6, 2, 1), (7, 8, 0, 2)))
     refutation = Refutation(cases, ((),))
     assert Meaning(history, SHIPPED["SC"]).is_refutation(refutation)
     certificate.check(history, "SC", refutation)
@@ -355,7 +356,7 @@ def _left(history: History, stores: dict, at: int) -> int:
 def _goes_forward(execution: Execution, expression: object, order: tuple[int, ...]) -> bool:
     if sorted(order) != list(range(execution.n)):
         return False
-    place = {**{e: -1 for e in execution.events}, **{e: at for at, e in enumerate(order)}}
+    place = {**dict.fromkeys(execution.events, -1), **{e: at for at, e in enumerate(order)}}
     return all(place[a] < place[b] for a, b in execution.pairs(expression))  # type: ignore[arg-type]
 
 

@@ -74,5 +74,6 @@ WEAK = Text("WMO", (*template("WMO", WMO_PPO).checks, ATOMICITY))
 ODD = Text("odd", (
     Check("irreflexive", path("fr", "po", "rf", "po"), "observation"),
     Check("empty", Difference(Intersection(Name("coe"), Product(Name("W"), Name("X"))), path("co", "co")), "next"),
-    Check("acyclic", union("po-loc", "rf", "co"), "first"), Check("acyclic", union(path("W", "po", "W"), "co"), "second")))
+    Check("acyclic", union("po-loc", "rf", "co"), "first"),
+    Check("acyclic", union(path("W", "po", "W"), "co"), "second")))
 """No single order explains it, and one of its axioms asks what the store order does not hold."""

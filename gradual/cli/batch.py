@@ -137,7 +137,6 @@ def _results(out: Path, made_with: dict[str, Any], limits: Limits) -> Results:
 
 def _run(crew: Crew, traces: list[Trace], models: tuple[str, ...], results: Results, workers: int,
          fail_fast: bool, only_violations: Path | None) -> None:
-    import pandas
 
     from gradual.batch.run import Batch
     from gradual.telling.words import counted

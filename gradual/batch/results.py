@@ -43,7 +43,7 @@ Stamp = tuple[int | None, int | None]
 class Results:
     """The dataset in `folder`, open for one writer."""
 
-    def __init__(self, folder: Path, options: dict[str, Any], limits: Limits = Limits()) -> None:
+    def __init__(self, folder: Path, options: dict[str, Any], limits: Limits = Limits()) -> None:  # noqa: B008 — a tuple
         self.folder = folder
         self._limits = limits
         self.notes: list[str] = []

@@ -219,3 +219,4 @@ def _limit_memory(more: int) -> None:
 
 def _load() -> None:
     """What takes a while, before there is something to do."""
+    from gradual.deciding import compiled, many  # noqa: F401

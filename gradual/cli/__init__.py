@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gradual.cli import batch, check, diff_models, explain, fuzz, run, shrink, traces
+from gradual.cli import batch, check, diff_models, explain, fuzz, run, shrink, traces  # noqa: F401
 from gradual.cli.app import READER_GONE, app, silence
 
 COMMANDS = ("check", "run", "explain", "shrink", "diff_models", "batch", "report", "fuzz", "classify", "generate",

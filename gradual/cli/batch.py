@@ -137,6 +137,7 @@ def _results(out: Path, made_with: dict[str, Any], limits: Limits) -> Results:
 
 def _run(crew: Crew, traces: list[Trace], models: tuple[str, ...], results: Results, workers: int,
          fail_fast: bool, only_violations: Path | None) -> None:
+    import pandas  # noqa: F401  (the table wants it in the end; now the workers are getting ready anyway)
 
     from gradual.batch.run import Batch
     from gradual.telling.words import counted

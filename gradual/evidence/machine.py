@@ -143,7 +143,10 @@ def run_machine(
 
 
 def _require_fences(observed: Observed, events: Column) -> None:
-    """Every p before a fence of kind p.s stands before the fence, and that before every s after it."""
+    """Every p before a fence of kind p.s stands before the fence, and that before every s after it.
+
+    A fence of another kind has no such place: what it orders is looked at pair of kinds by pair of kinds.
+    """
     count = len(events)
     place = np.empty(count, dtype=np.int64)
     place[events] = np.arange(count)
@@ -156,13 +159,16 @@ def _require_fences(observed: Observed, events: Column) -> None:
         return po.push(padded)[:count]
 
     reads, writes = observed.loading, observed.storing
-    for kind, first, then in ((RR, reads, reads), (RW, reads, writes), (WR, writes, reads), (WW, writes, writes)):
-        fence = (fences & kind) != 0
-        before = latest_before(first, place)
-        held = latest_before(fence, before)
-        in_place = (before < place) | ~(fence & plain)
-        in_place &= (latest_before(fence & plain, place) < place) | ~then
-        require(bool(in_place.all() and (held < place)[then].all()), "a fence is not kept")
+    before = {kind: latest_before(chosen, place) for kind, chosen in (("R", reads), ("W", writes))}
+    in_place = place >= 0
+    for kind, bits in (("R", RR | RW), ("W", WR | WW)):
+        in_place &= (before[kind] < place) | ~(plain & ((fences & bits) != 0))
+    for then, bits in ((reads, RR | WR), (writes, RW | WW)):
+        in_place &= (latest_before(plain & ((fences & bits) != 0), place) < place) | ~then
+    if (fences[~plain] != 0).any():
+        for bit, kind, then in ((RR, "R", reads), (RW, "R", writes), (WR, "W", reads), (WW, "W", writes)):
+            in_place &= (latest_before(~plain & ((fences & bit) != 0), before[kind]) < place) | ~then
+    require(bool(in_place.all()), "a fence is not kept")
 
 
 def _ranks(thread: Column, kinds: Iterable[Column]) -> Iterator[Column]:

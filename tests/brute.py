@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import permutations, product
 
-from gradual.history import FENCE, INITIAL, NO_LOCATION, NO_SOURCE, READ, RMW, THIN_AIR, WRITE, History
+from gradual.history import FENCE, NO_LOCATION, READ, RMW, WRITE, History
 from gradual.models.model import TSO, Model, model_named
 
 Pair = tuple[int, int]
@@ -78,12 +78,12 @@ class Events:
         self.at: list[int] = history.location.tolist()
         self.operations = range(len(history))
         self.initials = [-1 - location for location in range(len(history.locations))]
-        self.thin_air = THIN_AIR in history.source.tolist()
-        self.final_thin_air = THIN_AIR in history.final.tolist()
-        self.source = {r: self._write(s, self.at[r]) for r, s in enumerate(history.source.tolist())
-                       if s not in (NO_SOURCE, THIN_AIR)}
-        self.last = {location: self._write(w, location) for location, w in enumerate(history.final.tolist())
-                     if w not in (NO_SOURCE, THIN_AIR)}
+        origins = {r: self._origin(history, self.at[r], history.read[r]) for r in self.operations if self.reads(r)}
+        ends = {location: self._origin(history, location, history.final_value[location])
+                for location, line in enumerate(history.final_line.tolist()) if line >= 0}
+        self.thin_air, self.final_thin_air = None in origins.values(), None in ends.values()
+        self.source = {r: w for r, w in origins.items() if w is not None}
+        self.last = {location: w for location, w in ends.items() if w is not None}
         """The write each location must end with, where the history demands one."""
         self.before_all = {(i, a) for i in self.initials for a in self.operations}
         self.own_po = {(a, b) for a in self.operations for b in self.operations
@@ -94,9 +94,12 @@ class Events:
         self.final = {(w, last) for location, last in self.last.items()
                       for w in self.writes_of(location) if w != last}
 
-    @staticmethod
-    def _write(source: int, location: int) -> int:
-        return -1 - location if source == INITIAL else source
+    def _origin(self, history: History, location: int, value: int) -> int | None:
+        """The write of the location that wrote the value; None if nobody did."""
+        found = [w for w in self.writes_of(location)
+                 if value == (history.initial[location] if w < 0 else history.written[w])]
+        assert len(found) <= 1
+        return found[0] if found else None
 
     def location(self, node: int) -> int:
         return -1 - node if node < 0 else self.at[node]

@@ -9,10 +9,12 @@ through is, and then reads and writes memory at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from gradual.history import FENCE, INITIAL, NO_SOURCE, READ, WRITE, History
+from brute import Events
+
+from gradual.history import FENCE, INITIAL, NO_SOURCE, READ, THIN_AIR, WRITE, History
 from gradual.models.model import model_named
 
 Queue = tuple[int, ...]
@@ -45,13 +47,28 @@ def explore(history: History, model_name: str) -> bool:
     return False
 
 
+def accepts(history: History, model_name: str, order: Sequence[int]) -> bool:
+    """Whether the machine can do just this: memory sees the operations in `order`, a write where it leaves its buffer.
+
+    When a write enters its buffer nobody sees; as early as can be is as good as later.
+    """
+    machine = _Machine(history, model_named(model_name).name)
+    state: State | None = machine.start()
+    for operation in order:
+        state = state and machine.does(machine.issued(state), operation)
+    return state is not None and machine.finished(state) and len(order) == len(history)
+
+
 class _Machine:
     def __init__(self, history: History, model: str) -> None:
         self.model = model
         self.kind: list[int] = history.kind.tolist()
         self.location: list[int] = history.location.tolist()
-        self.source: list[int] = history.source.tolist()
-        self.final: list[int] = history.final.tolist()
+        events = Events(history)
+        held = {write: INITIAL if write < 0 else write for write in (*events.initials, *events.operations)}
+        self.source = [held[events.source[e]] if e in events.source else THIN_AIR for e in events.operations]
+        self.final = [held[events.last[at]] if at in events.last else THIN_AIR if history.final_line[at] >= 0
+                      else NO_SOURCE for at in range(len(events.initials))]
         self.programs: list[list[int]] = [[] for _ in history.threads]
         for operation, thread in enumerate(history.thread.tolist()):
             self.programs[thread].append(operation)
@@ -71,6 +88,31 @@ class _Machine:
                 and not any(any(queues) for queues in state.buffers)
                 and all(wanted in (NO_SOURCE, held)
                         for wanted, held in zip(self.final, state.memory, strict=True)))
+
+    def issued(self, state: State) -> State:
+        """With every write in its buffer that can be."""
+        while True:
+            for thread, program in enumerate(self.programs):
+                done = state.done[thread]
+                if done < len(program) and self.kind[program[done]] == WRITE and state.buffers[thread]:
+                    (state,) = self._executes(state, thread, program[done])
+                    break
+            else:
+                return state
+
+    def does(self, state: State, operation: int) -> State | None:
+        """After the one step that is `operation` to memory; None where that is not possible now."""
+        thread = next((t for t, program in enumerate(self.programs) if operation in program), None)
+        if thread is None:
+            return None
+        if self.kind[operation] == WRITE and state.buffers[thread]:
+            queues = state.buffers[thread]
+            drained = zip(filter(None, queues), self._drains(state, thread), strict=True)
+            return next((after for queue, after in drained if queue[0] == operation), None)
+        program, done = self.programs[thread], state.done[thread]
+        if done == len(program) or program[done] != operation:
+            return None
+        return next(self._executes(state, thread, operation), None)
 
     def steps(self, state: State) -> Iterator[State]:
         for thread, program in enumerate(self.programs):

@@ -45,7 +45,7 @@ class Told:
 
     def _scope(self, path: Path) -> Scope:
         locations = {int(self._history.location[o]) for edge in path for o in (edge.start, edge.end)}
-        return "location" if len(locations) == 1 and -1 not in locations else "global"
+        return "coherence" if len(locations) == 1 and -1 not in locations else "global"
 
     def _operation(self, found: tuple[str, str]) -> int:
         if found[0] == "operation":

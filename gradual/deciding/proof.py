@@ -96,7 +96,7 @@ class _Prover:
                 self._assumed.add(pair)
             elif ww < self._graph.base_edges:
                 path = location_path(self._graph.history, pair[0], via)
-                self._steps[pair] = ww, Step(*pair, path, "location")
+                self._steps[pair] = ww, Step(*pair, path, "coherence")
             else:
                 path_there = self._path(pair[0], via, via, ww)
                 self._steps[pair] = ww, Step(*pair, self._merge(path_there), "global")
@@ -212,7 +212,7 @@ def location_cycle(history: History, read: int) -> Cycle:
     """`read` returns the initial value, though its thread saw a write there before."""
     last = _access_before(history, read)
     write = last if history.kind[last] in (WRITE, RMW) else int(history.source[last])
-    return Cycle((*location_path(history, write, read), Edge("rw", read, write)), "location")
+    return Cycle((*location_path(history, write, read), Edge("rw", read, write)), "coherence")
 
 
 def own_future(history: History) -> Iterator[Cycle]:
@@ -221,4 +221,4 @@ def own_future(history: History) -> Iterator[Cycle]:
     source = history.source[reads]
     for r, w in zip(reads[source >= reads].tolist(), source[source >= reads].tolist(), strict=True):
         if history.thread[w] == history.thread[r]:
-            yield Cycle((Edge("po", r, w), Edge("wr", w, r)) if w != r else (Edge("wr", w, r),), "location")
+            yield Cycle((Edge("po", r, w), Edge("wr", w, r)) if w != r else (Edge("wr", w, r),), "coherence")

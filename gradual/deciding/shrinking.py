@@ -232,7 +232,7 @@ def mentioned(evidence: Evidence | None) -> tuple[set[int], set[int]]:
         return _of_cycle(evidence), set()
     if isinstance(evidence, Refutation):
         in_lemmas = {write for lemma in evidence.lemmas for pair in lemma for write in pair}
-        return in_lemmas.union(*map(_of_cycle, evidence.cases)), set()
+        return in_lemmas.union(*map(_of_cycle, evidence.cycles)), set()
     if isinstance(evidence, ThinAir):
         return ({evidence.operation}, set()) if evidence.operation is not None else (set(), {evidence.location})
     if isinstance(evidence, Overwritten):

@@ -13,17 +13,22 @@ Pair = tuple[int, int]
 """Two writes of one location, the first before the second in the store order."""
 
 EdgeKind = Literal["po", "wr", "ww", "rw"]
-Scope = Literal["global", "location"]
-"""Which axiom of the model a path speaks of: the global one or the one of a single location."""
+Scope = str
+"""The axiom of the model that a path speaks of, by its name: `global` or `coherence` in the models that ship."""
 
 
 @dataclass(frozen=True)
 class Edge:
-    """`start` comes before `end`, by program order, reads-from, store order or from-reads."""
+    """`start` comes before `end`, by program order, reads-from, store order or from-reads.
+
+    Whatever else a model orders within a thread (dependencies, fences, …) is told as program order.
+    """
 
     kind: EdgeKind
     start: int
     end: int
+    rule: str = field(default="", compare=False)
+    """What the model's text calls the pair: for people to read, no part of the proof."""
 
 
 Path = tuple[Edge, ...]
@@ -58,16 +63,32 @@ class Cycle:
 
 
 @dataclass(frozen=True)
+class Broken:
+    """The axiom called `axiom` fails when the store order holds these pairs, whatever else it holds.
+
+    Where the axiom asks what the store order does not hold, the pairs must leave nothing of it open.
+    """
+
+    axiom: str
+    assumed: tuple[Pair, ...]
+
+
+@dataclass(frozen=True)
 class Refutation:
     """No store order is left: found by search, where no single cycle tells.
 
-    Each case is a cycle under assumed pairs, so at least one of them is false. `lemmas` are
-    clauses (pairs of which at least one must hold), each following by unit propagation from
-    the cases and the lemmas before it; the last one is empty.
+    Each case fails under assumed pairs, so at least one of them is false. `lemmas` are clauses (pairs of
+    which at least one must hold), each following by unit propagation from the cases, the lemmas
+    before it and the transitivity of the store order; the last one is empty.
     """
 
-    cases: tuple[Cycle, ...]
+    cases: tuple[Cycle | Broken, ...]
     lemmas: tuple[tuple[Pair, ...], ...]
+
+    @property
+    def cycles(self) -> tuple[Cycle, ...]:
+        """The cases that can be drawn."""
+        return tuple(case for case in self.cases if isinstance(case, Cycle))
 
 
 @dataclass(frozen=True)
@@ -88,13 +109,18 @@ class Overwritten:
 
 @dataclass(frozen=True)
 class Witness:
-    """A run of the machine: operations in the order in which memory sees them.
+    """A run: the operations in the order in which memory sees them.
 
-    Under SC the order of execution. Under TSO and PSO a write stands where it leaves its store
-    buffer, everything else where it executes.
+    Without store buffers that is the order of execution; with them a write stands where it leaves its
+    buffer, everything else where it executes. Of a model whose axioms no single order explains, `order`
+    is empty, and the store order stands with one order of the operations per acyclic axiom.
     """
 
     order: Sequence[int]
+    store_order: Sequence[Sequence[int]] | None = None
+    """Per location its writes, first to last."""
+    orders: Sequence[Sequence[int]] = ()
+    """In the order of the model's acyclic checks."""
 
 
 Violation = Cycle | Refutation | ThinAir | Overwritten

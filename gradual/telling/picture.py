@@ -112,7 +112,8 @@ def _subject(evidence: Evidence | None, history: History) -> tuple[Cycle | None,
     if isinstance(evidence, Cycle):
         return evidence, []
     if isinstance(evidence, Refutation):
-        return min(evidence.cases, key=cost), []
+        pairs = {write for case in evidence.cases for pair in case.assumed for write in pair}
+        return (min(evidence.cycles, key=cost), []) if evidence.cycles else (None, sorted(pairs))
     if isinstance(evidence, ThinAir):
         return None, [] if evidence.operation is None else [evidence.operation]
     if isinstance(evidence, Overwritten):

@@ -72,13 +72,14 @@ class Teller:
                f"of the {len(cases)} cases ends in a contradiction.")
         if len(cases) > CASES:
             yield f"The shortest of the cases (gradual check --json has all {len(cases)}):"
-            cases = (min(cases, key=lambda case: cost(case)),)
+            cases = (min(refutation.cycles, key=cost),) if refutation.cycles else cases[:1]
         for number, case in enumerate(cases, 1):
             suppose = ", and ".join(f"{self._names.store(a)} is stored before {self._names.store(b)}"
                                     for a, b in case.assumed)
             yield f"Case {number}: suppose {suppose}."
             self._numbers, self._assumed = {}, frozenset(case.assumed)
-            yield from (f"  {line}" for line in self._proof(case))
+            told = self._proof(case) if isinstance(case, Cycle) else [f"{case.axiom} does not hold then."]
+            yield from (f"  {line}" for line in told)
         if len(refutation.cases) <= CASES:
             yield "One of these cases would have to hold, whichever way round the stores come, and none can."
 
@@ -140,7 +141,7 @@ class Teller:
     def _edge(self, edge: Edge, scope: Scope, back: str = "") -> str:
         end = self._names.deed(edge.end)
         if edge.kind == "po":
-            if scope == "location" and self._model != "SC":
+            if scope == "coherence" and self._model != "SC":
                 return f"Later in its program, at the same location, {end}{back}.{self._rule('same location')}"
             return f"Later in its program, {end}{back}.{self._rule('program order')}"
         if edge.kind == "wr":

@@ -43,8 +43,10 @@ def shortened(verdict: Verdict, history: History, seconds: float = SECONDS) -> V
         return replace(verdict, evidence=shorter(history, verdict.model, evidence, until))
     if isinstance(evidence, Refutation):
         until = until if len(evidence.cases) <= CASES else 0.0
-        cases = tuple(shorter(history, verdict.model, case, until) for case in evidence.cases)
-        alone = [case for case in cases if not case.assumed]  # assuming nothing, one case is enough
+        cases = tuple(shorter(history, verdict.model, case, until) if isinstance(case, Cycle) else case
+                      for case in evidence.cases)
+        # assuming nothing, one case is enough
+        alone = [case for case in cases if isinstance(case, Cycle) and not case.assumed]
         candidate = min(alone, key=cost) if alone else Refutation(cases, evidence.lemmas)
         if _certified(history, verdict.model, candidate):
             return replace(verdict, evidence=_fewer(history, verdict.model, candidate))
@@ -54,7 +56,7 @@ def shortened(verdict: Verdict, history: History, seconds: float = SECONDS) -> V
 def _fewer(history: History, model: str, evidence: Cycle | Refutation) -> Cycle | Refutation:
     """Without the cases of a search that the others make needless: the longest go first."""
     if isinstance(evidence, Refutation) and len(evidence.cases) <= CASES:
-        for case in sorted(evidence.cases, key=cost, reverse=True):
+        for case in sorted(evidence.cycles, key=cost, reverse=True):
             rest = tuple(other for other in evidence.cases if other is not case)
             if _certified(history, model, Refutation(rest, evidence.lemmas)):
                 evidence = Refutation(rest, evidence.lemmas)
@@ -395,7 +397,7 @@ class _Cheapest:
     def _per_location(self) -> _Relation:
         n = len(self._operations)
         later = np.triu(np.ones((n, n), dtype=bool), 1) & (self._thread[:, None] == self._thread)
-        return _Relation("location", *self._facts(later & self._same, across_only=False))
+        return _Relation("coherence", *self._facts(later & self._same, across_only=False))
 
     def _facts(self, later: Column, across_only: bool) -> tuple[Column, Column]:
         """Program order as given, reads-from, and reads of initial values before all writes: one edge each."""

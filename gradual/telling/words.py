@@ -108,7 +108,9 @@ def _refutation(refutation: Refutation, history: History) -> Iterator[str]:
         yield f"  {history.describe(a)}  and  {history.describe(b)}"
     if len(pairs) > SHOWN:
         yield f"  and {len(pairs) - SHOWN} more"
-    shortest = min(refutation.cases, key=lambda case: len(case.edges) + len(case.steps))
+    if not refutation.cycles:
+        return
+    shortest = min(refutation.cycles, key=lambda case: len(case.edges) + len(case.steps))
     if shortest.assumed:
         assumed = ", ".join(f"{history.what(a)} before {history.what(b)}" for a, b in shortest.assumed)
         yield f"for example, with {assumed}"

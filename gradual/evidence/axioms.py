@@ -1,0 +1,85 @@
+"""What the axioms of a model say of one pair of operations: by the model's text, or written down a second time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from gradual.evidence.errors import CertificateError, require
+from gradual.evidence.events import Events, SomeOrder
+from gradual.evidence.machine import preserved
+from gradual.evidence.observed import Observed
+from gradual.evidence.text import Text, bare, grows_with_co
+from gradual.evidence.verdict import Edge, Pair
+from gradual.models.syntax import Check, Expression, Plus
+
+
+class ModelText(Protocol):
+    """A model, as far as the certificate looks at it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def checks(self) -> tuple[Check, ...]: ...
+
+
+class Axioms(Protocol):
+    """The axioms of a model over one history."""
+
+    def require_edge(self, axiom: str, edge: Edge, pairs: Iterable[Pair]) -> None:
+        """Raise unless the axiom called `axiom` wants `edge.start` before `edge.end`, these pairs of writes ordered."""
+
+
+class SecondOpinion:
+    """SC, TSO and PSO, from the manuals."""
+
+    def __init__(self, observed: Observed, model: str) -> None:
+        self._observed = observed
+        self._model = model
+
+    def require_edge(self, axiom: str, edge: Edge, pairs: Iterable[Pair]) -> None:
+        require(axiom in ("global", "coherence"), f"{self._model} has no axiom called {axiom}")
+        history, a, b = self._observed.history, edge.start, edge.end
+        if edge.kind == "po":
+            require(a < b, "po must follow the program")
+            if axiom == "coherence":
+                require(bool(history.location[a] == history.location[b] >= 0), "both must access one location")
+            else:
+                require(preserved(self._observed, self._model, a, b),
+                        f"{self._model} does not preserve this program order")
+        elif edge.kind == "wr":
+            own = history.thread[a] == history.thread[b]
+            require(self._model == "SC" or axiom == "coherence" or not own,
+                    "a thread's read of its own write orders nothing globally")
+
+
+class ByText:
+    """Any model, by its text."""
+
+    def __init__(self, observed: Observed, model: ModelText) -> None:
+        self._events = Events(observed)
+        self._model = model
+
+    def require_edge(self, axiom: str, edge: Edge, pairs: Iterable[Pair]) -> None:
+        text = Text(self._events, SomeOrder(self._events, pairs))
+        require(text.has(self._acyclic(axiom), edge.start, edge.end),
+                f"the axiom {axiom} of {self._model.name} does not order these two")
+
+    def _acyclic(self, axiom: str) -> Expression:
+        """What the axiom wants acyclic; more of the store order must not take pairs away from it."""
+        check = check_named(self._model, axiom)
+        expression = bare(check.expression)
+        if check.kind == "irreflexive" and isinstance(expression, Plus):
+            expression = bare(expression.of)
+        else:
+            require(check.kind == "acyclic", f"{axiom} forbids no cycles")
+        require(grows_with_co(expression), f"{axiom} asks what the store order does not hold: no cycle shows that")
+        return expression
+
+
+def check_named(model: ModelText, name: str) -> Check:
+    for check in model.checks:
+        if check.name == name:
+            return check
+    raise CertificateError(f"{model.name} has no axiom called {name}")

@@ -1,0 +1,143 @@
+"""Relations of events that can push numbers: each event gets the greatest number of those that lead to it.
+
+A vector has a number per event, NOWHERE where there is none; several vectors are the rows of a matrix. Pushing
+costs a few passes over the vector, however many pairs the relation has.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from gradual.history import Column
+
+NOWHERE = -1
+
+
+class Relation(Protocol):
+    """A set of pairs of events."""
+
+    def push(self, values: Column, forward: bool = True) -> Column:
+        """For each event b the greatest of values[a] over pairs (a, b); over pairs (b, a) when not `forward`."""
+
+
+class Pairs:
+    """Pairs one by one."""
+
+    def __init__(self, start: Column, end: Column) -> None:
+        self._start = np.asarray(start, dtype=np.int64)
+        self._end = np.asarray(end, dtype=np.int64)
+
+    def push(self, values: Column, forward: bool = True) -> Column:
+        start, end = (self._start, self._end) if forward else (self._end, self._start)
+        pushed = np.full_like(values, NOWHERE)
+        if len(end):
+            order = np.argsort(end, kind="stable")
+            first = np.flatnonzero(np.r_[True, np.diff(end[order]) != 0])
+            pushed[..., end[order][first]] = np.maximum.reduceat(values[..., start[order]], first, axis=-1)
+        return pushed
+
+
+class Chain:
+    """Entries in segments: each entry that gives is before each later one of its segment that takes.
+
+    `event` says which event an entry stands for, one that gives at most once and takes at most once. Where there are
+    `marks`, entries of one mark are not related.
+    """
+
+    def __init__(self, event: Column, segment: Column, marks: Column | None = None,
+                 gives: Column | None = None) -> None:
+        self._event = event
+        self._segment = segment
+        self._marks = marks
+        self._gives = np.ones(len(event), dtype=bool) if gives is None else gives
+        self._takes = np.ones(len(event), dtype=bool) if gives is None else ~gives
+
+    def push(self, values: Column, forward: bool = True) -> Column:
+        way = slice(None) if forward else slice(None, None, -1)
+        gives, takes = (self._gives, self._takes) if forward else (self._takes, self._gives)
+        event, segment, gives, takes = self._event[way], self._segment[way], gives[way], takes[way]
+        given = np.where(gives, values[..., event], NOWHERE)
+        best = _before(given, segment) if self._marks is None else _before_apart(given, segment, self._marks[way])
+        pushed = np.full_like(values, NOWHERE)
+        pushed[..., event[takes]] = best[..., takes]
+        return pushed
+
+
+class Same:
+    """Events of one group with each other, and with themselves; those of group -1 are in none."""
+
+    def __init__(self, group: Column) -> None:
+        self._event = np.argsort(group, kind="stable")[np.count_nonzero(group < 0):]
+        self._first = np.flatnonzero(np.r_[True, np.diff(group[self._event]) != 0])[:len(self._event)]
+        self._size = np.diff(np.r_[self._first, len(self._event)])
+
+    def push(self, values: Column, forward: bool = True) -> Column:
+        pushed = np.full_like(values, NOWHERE)
+        if len(self._event):
+            best = np.maximum.reduceat(values[..., self._event], self._first, axis=-1)
+            pushed[..., self._event] = np.repeat(best, self._size, axis=-1)
+        return pushed
+
+
+class Apart:
+    """Events of different groups; those of group -1 with all, and with themselves."""
+
+    def __init__(self, group: Column) -> None:
+        alone = int(group.max(initial=-1)) + 1 + np.cumsum(group < 0)
+        self._marks = np.where(group < 0, alone, group)
+        self._alone = group < 0
+
+    def push(self, values: Column, forward: bool = True) -> Column:
+        one_segment = np.zeros(values.shape[-1], dtype=np.int64)
+        before = _before_apart(values, one_segment, self._marks)
+        after = _before_apart(values[..., ::-1], one_segment, self._marks[::-1])[..., ::-1]
+        pushed: Column = np.maximum(np.maximum(before, after), np.where(self._alone, values, NOWHERE))
+        return pushed
+
+
+def _before(given: Column, segment: Column) -> Column:
+    """For each entry the greatest number of the earlier ones of its segment.
+
+    Segments are lifted above each other, so that one running maximum serves all.
+    """
+    if not len(segment):
+        return given
+    starts = np.r_[True, segment[1:] != segment[:-1]]
+    lift = np.cumsum(starts) * (int(given.max(initial=0)) + 2)
+    earlier = _shifted(given, 1)
+    earlier[..., starts] = NOWHERE
+    best: Column = np.maximum.accumulate(earlier + lift, axis=-1) - lift
+    return best
+
+
+def _before_apart(given: Column, segment: Column, marks: Column) -> Column:
+    """The same, of the earlier entries with another mark than its own.
+
+    Each entry keeps the greatest number so far, its mark, and the greatest of another mark; what two stretches keep
+    gives what both keep together, so stretches of doubled length are put together until they reach the start.
+    """
+    best, mark = given.copy(), np.broadcast_to(marks, given.shape).copy()
+    second = np.full_like(given, NOWHERE)
+    longest = int(np.unique(segment, return_counts=True)[1].max(initial=0))
+    reach = 1
+    while reach < longest:
+        within = np.zeros(len(segment), dtype=bool)
+        within[reach:] = segment[reach:] == segment[:-reach]
+        other = np.where(within, _shifted(best, reach), NOWHERE)
+        other_mark, other_second = _shifted(mark, reach), np.where(within, _shifted(second, reach), NOWHERE)
+        loser = np.where(mark != other_mark, np.minimum(best, other), NOWHERE)
+        second = np.maximum(np.maximum(second, other_second), loser)
+        mark = np.where(other > best, other_mark, mark)
+        best = np.maximum(best, other)
+        reach *= 2
+    starts = np.r_[True, segment[1:] != segment[:-1]][:len(segment)]
+    earlier = np.where(_shifted(mark, 1) != marks, _shifted(best, 1), _shifted(second, 1))
+    return np.where(starts, NOWHERE, earlier)
+
+
+def _shifted(values: Column, by: int) -> Column:
+    shifted = np.full_like(values, NOWHERE)
+    shifted[..., by:] = values[..., :-by]
+    return shifted

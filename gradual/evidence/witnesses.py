@@ -1,0 +1,96 @@
+"""Checks a witness by the text of its model: with the store order it gives, every check holds.
+
+An acyclic one is shown by an order in which all its pairs go forward: the witness itself, the order that the witness
+has for it, or, for what speaks of single locations, the one that follows from the store order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gradual.evidence.axioms import ModelText
+from gradual.evidence.errors import require
+from gradual.evidence.events import Events, StoreOrder
+from gradual.evidence.machine import each_once
+from gradual.evidence.observed import Observed
+from gradual.evidence.text import Text
+from gradual.evidence.verdict import Witness
+from gradual.history import THIN_AIR, Column
+from gradual.models.syntax import Check
+
+SMALL = 2_000
+"""Events up to which an axiom that no order explains is looked at as a whole."""
+
+
+def check_witness(observed: Observed, model: ModelText, witness: Witness) -> None:
+    require(not (observed.loading & (observed.sources == THIN_AIR)).any(), "somebody read what nobody wrote")
+    events = Events(observed)
+    stores = StoreOrder(events, _store_order(observed, witness))
+    _require_final_values(observed, stores)
+    text = Text(events, stores)
+    acyclic = [check for check in model.checks if check.kind == "acyclic"]
+    if witness.store_order is not None:
+        require(len(witness.orders) == len(acyclic), "a store order needs an order of the operations per acyclic axiom")
+        given = {check.name: [_places(order, events)] for check, order in zip(acyclic, witness.orders, strict=True)}
+    else:
+        require(not witness.orders, "an order of all operations needs no others")
+        whole = _places(witness.order, events)
+        given = {check.name: [whole] if check.name == "global" else [whole, _by_location(events, stores)]
+                 for check in acyclic}
+    for check in model.checks:
+        _require_holds(check, text, given.get(check.name, []), events.count)
+
+
+def _require_holds(check: Check, text: Text, orders: list[Column], count: int) -> None:
+    complaint = f"{check.name} does not hold"
+    if check.kind == "empty":
+        require(text.is_empty(check.expression), complaint)
+    elif check.kind == "irreflexive":
+        require(text.is_irreflexive(check.expression), complaint)
+    elif not any(text.goes_forward(check.expression, place) for place in orders):
+        require(len(orders) > 1 and count <= SMALL and text.is_acyclic(check.expression), complaint)
+
+
+def _store_order(observed: Observed, witness: Witness) -> Column:
+    """The writes, those of one location in their order."""
+    storing = np.flatnonzero(observed.storing)
+    if witness.store_order is None:
+        order = each_once(witness.order, len(observed.history))
+        return order[observed.storing[order]]
+    require(len(witness.order) == 0, "a witness is an order of all operations, or a store order with its own")
+    require(len(witness.store_order) == len(observed.history.locations), "a store order has a part per location")
+    order = np.array([write for writes in witness.store_order for write in writes], dtype=np.int64)
+    place = np.repeat(np.arange(len(witness.store_order)), [len(writes) for writes in witness.store_order])
+    require(np.array_equal(np.sort(order), storing) and np.array_equal(observed.history.location[order], place),
+            "a store order must hold every write once, at its location")
+    return order
+
+
+def _require_final_values(observed: Observed, stores: StoreOrder) -> None:
+    history = observed.history
+    last = history.initial.copy()
+    storing = np.flatnonzero(observed.storing)
+    storing = storing[np.argsort(stores.place[storing])]
+    last[history.location[storing]] = history.written[storing]
+    demanded = history.final_line >= 0
+    require(np.array_equal(last[demanded], history.final_value[demanded]), "the memory is left with other values")
+
+
+def _places(order: Sequence[int], events: Events) -> Column:
+    """Where each event stands: the initial writes first."""
+    place = np.empty(events.count, dtype=np.int64)
+    initial = events.count - events.operations
+    place[events.initial] = np.arange(initial)
+    place[each_once(order, events.operations)] = np.arange(initial, events.count)
+    return place
+
+
+def _by_location(events: Events, stores: StoreOrder) -> Column:
+    """Location by location, each write in the store order with its reads behind it, in program order."""
+    writes = stores.place >= 0
+    seen = np.where(writes, stores.place, np.where(events.source >= 0, stores.place[events.source], -1))
+    place = np.empty(events.count, dtype=np.int64)
+    place[np.lexsort((np.arange(events.count), ~writes, seen))] = np.arange(events.count)
+    return place

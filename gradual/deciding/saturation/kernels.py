@@ -7,175 +7,301 @@ binary search. Two rules, in rounds over a topological order until nothing new c
 
     a read r of w      the last write of each group before r goes before w
     a write u          all readers of the last write of each group before u go before u
+
+Loaded twice, plain and compiled, after the kernels of the engine.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from gradual.deciding.engine.static import BUILT, FULL, Batch, Building, build
 from gradual.deciding.kernel import kernel
 
 NONE = -1
 READ, WRITE, RMW, FENCE = range(4)
-SATURATED, CONTRADICTION, FULL, AGAIN = range(4)
+CONTRADICTION = -2
+"""As a count of pairs: there are paths that no store order allows."""
+
+FIELDS: dict[str, str] = {
+    # per node: an edge (the newest one; others are chained), its chain and its position there
+    "event": "kind location source first chain position waits reader next_reader",
+    "arrow": "start end next",
+    # per location its first group; per group: the next one of the location, its chain, where its writes begin
+    "home": "group",
+    "group": "next chain member",
+    "so_far": "operations nodes arrows chains groups history round",
+}
 
 
 class Graph(NamedTuple):
-    """The tables, columns of numbers by node, by edge, by group or by place in a list."""
+    """The tables."""
 
-    thread: Any
-    kind: Any
-    location: Any
-    source: Any
-    edge_start: Any
-    edge_end: Any
-    first_out: Any
-    """Per node, its newest edge; chained by next_out."""
-    next_out: Any
-    chain: Any
-    position: Any
+    event: Any
+    arrow: Any
+    home: Any
+    group: Any
+    member: Any
+    """The writes, group by group."""
+    group_of: Any
+    """Per operation, a write's group."""
+    last: Any
+    """Per chain, its last node."""
     clock: Any
     """Per node and chain."""
-    group: Any
-    """Per location, and one more: its first group."""
-    member: Any
-    """Per group, and one more: its first write in `write`."""
-    group_chain: Any
-    write: Any
-    reader: Any
-    """Per write, its newest reader; chained by next_reader."""
-    next_reader: Any
     order: Any
-    waits: Any
-    count: Any
-    """EDGES, NODES, CHAINS."""
-
-
-EDGES, NODES, CHAINS = range(3)
+    """The nodes, topologically."""
+    now: Any
 
 
 @kernel
-def find_chains(g: Graph) -> int:
-    """Cover the operations by chains: each goes behind the last one of a chain that comes just before it (or before
-    what does), of its own kind first. Returns how many there are.
+def saturate_all(b: Batch, s: Building, g: Graph, ordered: Ordered) -> int:
+    """For each history of a batch the pairs of writes that are ordered, in the end. False: more room, and again; it
+    goes on where it was."""
+    now = g.now[0]
+    while now.history < len(b.start) - 1:
+        if now.round == 0:
+            answer = build(b, s, now.history)
+            if answer == FULL or not lay_out(b, s, g):
+                return 0
+            ordered.pairs[now.history] = NONE if answer == BUILT else CONTRADICTION
+        going_on = ordered.pairs[now.history] == NONE
+        while going_on:
+            now.round = 1
+            if not sort_topologically(g):
+                ordered.pairs[now.history] = CONTRADICTION
+                break
+            set_clocks(g)
+            before = now.arrows
+            if not infer(g):
+                return 0
+            going_on = now.arrows > before
+        if ordered.pairs[now.history] == NONE:
+            ordered.pairs[now.history] = ordered_pairs(g)
+        now.history += 1
+        now.round = 0
+    return 1
 
-    `first_out` and `next_out` chain the edges *into* nodes here; `order` holds the last node of each chain.
-    """
-    chains = 0
-    for e in range(len(g.kind)):
+
+class Ordered(NamedTuple):
+    """Per history: how many pairs of writes to one location are ordered, or CONTRADICTION."""
+
+    pairs: Any
+
+
+# --- tables
+
+
+@kernel
+def lay_out(b: Batch, s: Building, g: Graph) -> bool:
+    """The tables of the history whose edges were built. False when there is no room."""
+    now, low = g.now[0], b.start[g.now[0].history]
+    now.operations = b.start[now.history + 1] - low
+    now.nodes = s.now[0].nodes
+    now.arrows = 0
+    if now.nodes > len(g.event) or s.now[0].edges > len(g.arrow):
+        return False
+    for a in range(now.nodes):
+        event = g.event[a]
+        event.kind = b.kind[low + a] if a < now.operations else FENCE
+        event.location = b.location[low + a] if a < now.operations else NONE
+        event.source = b.source[low + a] if a < now.operations else NONE
+        event.first = NONE
+        event.chain = NONE
+        event.reader = NONE
+    for e in range(now.operations):
+        w = b.source[low + e]
+        if w >= 0 and (g.event[e].kind == READ or g.event[e].kind == RMW):
+            g.event[e].next_reader = g.event[w].reader
+            g.event[w].reader = e
+    for k in range(s.now[0].edges):  # by where they lead, for the chains
+        g.arrow[k].start = s.edge[k].start
+        g.arrow[k].next = g.event[s.edge[k].end].first
+        g.event[s.edge[k].end].first = k
+    find_chains(b, g, low)
+    if now.nodes * now.chains > len(g.clock):
+        return False
+    for a in range(now.nodes):
+        g.event[a].first = NONE
+    for k in range(s.now[0].edges):
+        draw_arrow(g, s.edge[k].start, s.edge[k].end)
+    for i in range(now.nodes * now.chains):
+        g.clock[i] = NONE
+    find_groups(g, b.place[now.history + 1] - b.place[now.history])
+    return True
+
+
+@kernel
+def draw_arrow(g: Graph, a: int, b: int) -> None:
+    now = g.now[0]
+    arrow = g.arrow[now.arrows]
+    arrow.start = a
+    arrow.end = b
+    arrow.next = g.event[a].first
+    g.event[a].first = now.arrows
+    now.arrows += 1
+
+
+@kernel
+def find_chains(b: Batch, g: Graph, low: int) -> None:
+    """Cover the operations by chains: each goes behind the last one of a chain that comes just before it (or before
+    what does), of its own kind first."""
+    now = g.now[0]
+    now.chains = 0
+    for e in range(now.operations):
         best, liking = NONE, NONE
-        k = g.first_out[e]
+        k = g.event[e].first
         while k != NONE:
-            a = g.edge_start[k]
-            for_a = fondness(g, e, a)
-            if for_a > liking:
-                best, liking = a, for_a
-            j = g.first_out[a]
+            a = g.arrow[k].start
+            if fondness(b, g, low, e, a) > liking:
+                best, liking = a, fondness(b, g, low, e, a)
+            j = g.event[a].first
             while j != NONE and liking < FOND:
-                b = g.edge_start[j]
-                for_b = fondness(g, e, b)
-                if for_b > liking:
-                    best, liking = b, for_b
-                j = g.next_out[j]
-            k = g.next_out[k]
+                if fondness(b, g, low, e, g.arrow[j].start) > liking:
+                    best, liking = g.arrow[j].start, fondness(b, g, low, e, g.arrow[j].start)
+                j = g.arrow[j].next
+            k = g.arrow[k].next
         if best == NONE:
-            g.chain[e] = chains
-            g.position[e] = 0
-            chains += 1
+            g.event[e].chain = now.chains
+            g.event[e].position = 0
+            now.chains += 1
         else:
-            g.chain[e] = g.chain[best]
-            g.position[e] = g.position[best] + 1
-        g.order[g.chain[e]] = e
-    return chains
+            g.event[e].chain = g.event[best].chain
+            g.event[e].position = g.event[best].position + 1
+        g.last[g.event[e].chain] = e
 
 
 FOND = 2
 
 
 @kernel
-def fondness(g: Graph, e: int, a: int) -> int:
+def fondness(b: Batch, g: Graph, low: int, e: int, a: int) -> int:
     """How well e fits behind a: NONE where a is no last one of a chain; best behind its own kind and location."""
-    if a >= e or g.thread[a] != g.thread[e] or g.order[g.chain[a]] != a:
+    if a >= e or b.thread[low + a] != b.thread[low + e] or g.last[g.event[a].chain] != a:
         return NONE
-    alike = g.kind[a] == g.kind[e] or (g.kind[a] != READ and g.kind[e] != READ)
-    if not alike:
+    before, after = g.event[a], g.event[e]
+    if before.kind != after.kind and (before.kind == READ or after.kind == READ):
         return 0
-    return FOND if g.location[a] == g.location[e] or g.kind[e] == READ else 1
+    return FOND if before.location == after.location or after.kind == READ else 1
 
 
 @kernel
-def saturate(g: Graph) -> int:
-    """One round. AGAIN while it found anything; FULL when there is no room for an edge."""
-    if not sort(g):
-        return CONTRADICTION
-    set_clocks(g)
-    before = g.count[EDGES]
-    for i in range(g.count[NODES]):
-        e = g.order[i]
-        if e < len(g.kind) and g.kind[e] != FENCE:
-            if g.kind[e] != WRITE and g.source[e] >= 0 and not infer_before_source(g, e):
-                return FULL
-            if g.kind[e] != READ and not infer_after_readers(g, e):
-                return FULL
-    return AGAIN if g.count[EDGES] > before else SATURATED
+def find_groups(g: Graph, locations: int) -> None:
+    """The writes by location and chain."""
+    now = g.now[0]
+    now.groups = 0
+    for x in range(locations):
+        g.home[x].group = NONE
+    for e in range(now.operations):
+        if g.event[e].kind == WRITE or g.event[e].kind == RMW:
+            j = group_at(g, g.event[e].location, g.event[e].chain)
+            g.group_of[e] = j
+            g.group[j].member += 1
+    first = 0
+    for j in range(now.groups + 1):
+        count = g.group[j].member if j < now.groups else 0
+        g.group[j].member = first
+        first += count
+    for e in range(now.operations):
+        if g.event[e].kind == WRITE or g.event[e].kind == RMW:
+            j = g.group_of[e]
+            g.member[g.group[j].member] = e
+            g.group[j].member += 1
+    for j in range(now.groups, 0, -1):
+        g.group[j].member = g.group[j - 1].member
+    g.group[0].member = 0
 
 
 @kernel
-def sort(g: Graph) -> bool:
-    """A topological order of all nodes. False when there is a cycle."""
-    for a in range(g.count[NODES]):
-        g.waits[a] = 0
-    for k in range(g.count[EDGES]):
-        g.waits[g.edge_end[k]] += 1
-    done = 0
-    for a in range(g.count[NODES]):
-        if g.waits[a] == 0:
+def group_at(g: Graph, location: int, chain: int) -> int:
+    now, j = g.now[0], g.home[location].group
+    while j != NONE and g.group[j].chain != chain:
+        j = g.group[j].next
+    if j == NONE:
+        j = now.groups
+        now.groups += 1
+        g.group[j].chain = chain
+        g.group[j].member = 0
+        g.group[j].next = g.home[location].group
+        g.home[location].group = j
+    return j
+
+
+# --- rounds
+
+
+@kernel
+def sort_topologically(g: Graph) -> bool:
+    """False when there is a cycle."""
+    now, done = g.now[0], 0
+    for a in range(now.nodes):
+        g.event[a].waits = 0
+    for k in range(now.arrows):
+        g.event[g.arrow[k].end].waits += 1
+    for a in range(now.nodes):
+        if g.event[a].waits == 0:
             g.order[done] = a
             done += 1
     i = 0
     while i < done:
-        k = g.first_out[g.order[i]]
+        k = g.event[g.order[i]].first
         i += 1
         while k != NONE:
-            b = g.edge_end[k]
-            g.waits[b] -= 1
-            if g.waits[b] == 0:
-                g.order[done] = b
+            event = g.event[g.arrow[k].end]
+            event.waits -= 1
+            if event.waits == 0:
+                g.order[done] = g.arrow[k].end
                 done += 1
-            k = g.next_out[k]
-    return done == g.count[NODES]
+            k = g.arrow[k].next
+    return done == now.nodes
 
 
 @kernel
 def set_clocks(g: Graph) -> None:
-    for i in range(g.count[NODES]):
+    for i in range(g.now[0].nodes):
         a = g.order[i]
-        k = g.first_out[a]
+        k = g.event[a].first
         while k != NONE:
-            pass_on(g, a, g.edge_end[k])
-            k = g.next_out[k]
+            pass_on(g, a, g.arrow[k].end)
+            k = g.arrow[k].next
 
 
 @kernel
 def pass_on(g: Graph, a: int, b: int) -> None:
     """a comes before b: b is after all that a is after, and after a."""
-    chains = g.count[CHAINS]
+    chains = g.now[0].chains
     theirs, mine = a * chains, b * chains
     for c in range(chains):
         if g.clock[theirs + c] > g.clock[mine + c]:
             g.clock[mine + c] = g.clock[theirs + c]
-    if g.chain[a] != NONE and g.position[a] > g.clock[mine + g.chain[a]]:
-        g.clock[mine + g.chain[a]] = g.position[a]
+    own = g.event[a].chain
+    if own != NONE and g.event[a].position > g.clock[mine + own]:
+        g.clock[mine + own] = g.event[a].position
+
+
+@kernel
+def infer(g: Graph) -> bool:
+    """Both rules, for all operations. False when there is no room for an edge."""
+    for i in range(g.now[0].nodes):
+        e = g.order[i]
+        kind = g.event[e].kind
+        if kind == FENCE:
+            continue
+        if kind != WRITE and g.event[e].source >= 0 and not infer_before_source(g, e):
+            return False
+        if kind != READ and not infer_after_readers(g, e):
+            return False
+    return True
 
 
 @kernel
 def past(g: Graph, j: int, e: int) -> int:
     """How far into group j the writes come before e: the place of the first one that does not."""
-    low, high = g.member[j], g.member[j + 1]
-    latest = g.clock[e * g.count[CHAINS] + g.group_chain[j]]
+    low, high = g.group[j].member, g.group[j + 1].member
+    latest = g.clock[e * g.now[0].chains + g.group[j].chain]
     while low < high:
         middle = (low + high) // 2
-        if g.position[g.write[middle]] <= latest:
+        if g.event[g.member[middle]].position <= latest:
             low = middle + 1
         else:
             high = middle
@@ -184,43 +310,37 @@ def past(g: Graph, j: int, e: int) -> int:
 
 @kernel
 def infer_before_source(g: Graph, r: int) -> bool:
-    w = g.source[r]
-    for j in range(g.group[g.location[r]], g.group[g.location[r] + 1]):
+    w, j = g.event[r].source, g.home[g.event[r].location].group
+    while j != NONE:
         i = past(g, j, r)
-        if i > g.member[j] and g.write[i - 1] == r:  # an rmw is not before itself
-            i -= 1
-        if i > g.member[j] and g.write[i - 1] != w and past(g, j, w) < i and not add(g, g.write[i - 1], w):
+        if i > g.group[j].member and g.member[i - 1] != w and past(g, j, w) < i and not infer_edge(
+                g, g.member[i - 1], w):
             return False
+        j = g.group[j].next
     return True
 
 
 @kernel
 def infer_after_readers(g: Graph, u: int) -> bool:
-    chains = g.count[CHAINS]
-    for j in range(g.group[g.location[u]], g.group[g.location[u] + 1]):
+    chains, j = g.now[0].chains, g.home[g.event[u].location].group
+    while j != NONE:
         i = past(g, j, u)
-        if i == g.member[j]:
-            continue
-        r = g.reader[g.write[i - 1]]
+        r = g.event[g.member[i - 1]].reader if i > g.group[j].member else NONE
         while r != NONE:
-            known = g.chain[r] != NONE and g.clock[u * chains + g.chain[r]] >= g.position[r]
-            if r != u and not known and not add(g, r, u):
+            known = g.clock[u * chains + g.event[r].chain] >= g.event[r].position
+            if r != u and not known and not infer_edge(g, r, u):
                 return False
-            r = g.next_reader[r]
+            r = g.event[r].next_reader
+        j = g.group[j].next
     return True
 
 
 @kernel
-def add(g: Graph, a: int, b: int) -> bool:
+def infer_edge(g: Graph, a: int, b: int) -> bool:
     """An edge more, and what follows for b at once; the rest follows in the next round. False: no room."""
-    k = g.count[EDGES]
-    if k >= len(g.edge_end):
+    if g.now[0].arrows >= len(g.arrow):
         return False
-    g.edge_start[k] = a
-    g.edge_end[k] = b
-    g.next_out[k] = g.first_out[a]
-    g.first_out[a] = k
-    g.count[EDGES] = k + 1
+    draw_arrow(g, a, b)
     pass_on(g, a, b)
     return True
 
@@ -229,8 +349,10 @@ def add(g: Graph, a: int, b: int) -> bool:
 def ordered_pairs(g: Graph) -> int:
     """How many pairs of writes to one location are ordered."""
     pairs = 0
-    for u in range(len(g.kind)):
-        if g.kind[u] == WRITE or g.kind[u] == RMW:
-            for j in range(g.group[g.location[u]], g.group[g.location[u] + 1]):
-                pairs += past(g, j, u) - g.member[j]
+    for u in range(g.now[0].operations):
+        if g.event[u].kind == WRITE or g.event[u].kind == RMW:
+            j = g.home[g.event[u].location].group
+            while j != NONE:
+                pairs += past(g, j, u) - g.group[j].member
+                j = g.group[j].next
     return pairs

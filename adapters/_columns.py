@@ -374,7 +374,7 @@ class _Operations:
                     kind[own], location[own], read[own], written[own])
             when = line[own], tick[own], initial[its]
             end = final_value[its], final_line[its]
-            more: dict[str, Any] = {name: column[own] for name, column, told in said if told[one]}
+            more: dict[str, Any] = {name: column[own] for name, column, told in said if told[one]} if said else {}
             if clear[one]:
                 yield History(*what, source[own], *when, final[its], *end, **more)
                 continue

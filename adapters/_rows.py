@@ -283,7 +283,7 @@ def _add(builder: Builder, line: int, cells: Cells) -> None:
         builder.final(name(address, "address"), number(value, "value"), line=line)
         return
     more: More = {"marks": marks} if marks else {}
-    if others.count(None) + others.count("") < len(others):
+    if others and others.count(None) + others.count("") < len(others):
         orders, more = _annotations(kind, orders, marks, others)
     if kind == Kind.FENCE:
         builder.fence(name(thread, "thread"), orders or FULL, line=line, tick=tick(time), **more)

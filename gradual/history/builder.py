@@ -96,7 +96,10 @@ class Builder:
         if orders not in FENCES.values():
             raise self.error(f"no fence orders {orders}; there are {', '.join(FENCES)}", line)
         self._said["fence"][len(self._rows)] = orders
-        self._append(thread, (self._thread(thread), FENCE, NO_LOCATION, 0, 0, line, tick, 0), more)
+        self._own[thread].append(len(self._rows))
+        self._rows.append((self._thread(thread), FENCE, NO_LOCATION, 0, 0, line, tick, 0))
+        if more:
+            self._annotate(thread, more, line)
 
     def initial(self, address: int | str | None, value: int, *, line: int = 0) -> None:
         """The value of a location before any write; of every location where `address` is None."""
@@ -119,23 +122,25 @@ class Builder:
     def _add(self, thread: str, kind: Kind, address: int | str, read: int, written: int, line: int,
              tick: int, size: int, more: More) -> None:
         location = self._location(address, line)
-        if location != NO_LOCATION:
-            self._append(thread, (self._thread(thread), kind, location, self._word(read, line),
-                                  self._word(written, line), line, tick, size), more)
-        else:
-            self._own[thread].append(_LEFT_OUT)
-
-    def _append(self, thread: str, row: tuple[int, int, int, int, int, int, int, int], more: More) -> None:
-        self._own[thread].append(len(self._rows))
-        self._rows.append(row)
+        own = self._own[thread]
+        if location == NO_LOCATION:
+            own.append(_LEFT_OUT)
+            return
+        own.append(len(self._rows))
+        self._rows.append((self._thread(thread), kind, location, self._word(read, line), self._word(written, line),
+                           line, tick, size))
         if more:
-            try:
-                self._annotate(thread, more)
-            except ValueError as error:
-                raise self.error(str(error), row[5]) from None
+            self._annotate(thread, more, line)
 
-    def _annotate(self, thread: str, more: More) -> None:
-        """Keep what is said of the last operation, which is one of this thread. Raises ValueError."""
+    def _annotate(self, thread: str, more: More, line: int) -> None:
+        """Keep what is said of the last operation, which is one of this thread."""
+        try:
+            self._say(thread, more)
+        except ValueError as error:
+            raise self.error(str(error), line) from None
+
+    def _say(self, thread: str, more: More) -> None:
+        """The same. Raises ValueError."""
         operation = len(self._rows) - 1
         kind = self._rows[operation][1]
         for name, value in (("marks", more.get("marks", 0)), ("begin", more.get("begin", NO_TICK)),

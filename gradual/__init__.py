@@ -42,16 +42,17 @@ def __getattr__(name: str) -> Any:
 
 
 def check(history: History | str | os.PathLike[str], model: str | Model = "sc", *, engine: str = "auto",
-          completion: str = "auto", timeout: float | None = None, format: str | None = None,
-          options: Options | None = None) -> Verdict:
+          completion: str = "auto", timeout: float | None = None, unordered: bool | None = None,
+          format: str | None = None, options: Options | None = None) -> Verdict:
     """Is a history consistent with a memory model?
 
     history     a History, or the path of a trace that holds exactly one
     model       a name ("sc", "tso", …: `gradual models` lists them), the path of a .cat file, or a Model
-    engine      "saturation" is near-linear, "datalog" climbs the ladder of criteria first; "auto" is saturation, and
-                names the criterion that a small violation fails
-    completion  how to order what the ladder leaves open: "auto", "enumerate", "sat" or "direct"
+    engine      "schedule" is near-linear, "datalog" climbs the ladder of criteria first; "auto" is schedule, and names
+                the criterion that a small violation fails
+    completion  "auto" is the engine; "enumerate" and "sat" order what the ladder leaves open, "direct" everything
     timeout     seconds after which the verdict is "unknown"
+    unordered   count the write pairs that are not forced; None: of up to 20 000 operations
     format, options  as for `read`, when a path is given
 
     The verdict's `evidence` (a run of the machine, or a proof that there is none) has been checked.
@@ -59,10 +60,12 @@ def check(history: History | str | os.PathLike[str], model: str | Model = "sc", 
     """
     from gradual.deciding import pipeline
     from gradual.history import History
+    from gradual.telling import words
 
     if not isinstance(history, History):
         history = _only(history, format, options)
-    return pipeline.check(history, model, engine=engine, completion=completion, timeout=timeout)
+    verdict = pipeline.check(history, model, engine=engine, completion=completion, timeout=timeout, unordered=unordered)
+    return words.told(verdict, history)
 
 
 def _only(path: str | os.PathLike[str], format: str | None, options: Options | None) -> History:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from gradual.adapters import stem
 from gradual.deciding import pipeline
+from gradual.deciding.ladder import LADDERS
 from gradual.evidence.verdict import Verdict, Witness
 from gradual.history import History, InputError, visible
-from gradual.models import Model, ModelError, load
-from gradual.models.model import MODELS
+from gradual.models import Model, load
 from gradual.progress import Progress
 from gradual.telling import record as records
 from gradual.telling import words
@@ -77,12 +77,14 @@ class Judge:
     """Judges histories against models. Nothing that happens to one history stops the next."""
 
     def __init__(self, models: Sequence[str | Model], engine: str = "auto", completion: str = "auto",
-                 timeout: float | None = None, compare_orders: bool = False) -> None:
+                 timeout: float | None = None, compare_orders: bool = False, unordered: bool | None = None) -> None:
         self.models = [load(model) for model in models]
         self.compare_orders = compare_orders
         self.engine = engine
         self.completion = completion
         self.timeout = timeout
+        self.unordered = unordered
+        """Count the write pairs that are left unordered? None: of histories that are not too large."""
         self._seen: Counter[str] = Counter()
 
     def model(self, verdict: Verdict) -> Model:
@@ -106,6 +108,8 @@ class Judge:
                 for model in self.models:
                     progress.start(f"{getattr(item, 'name', '')} under {model}")
                     verdict = early.get((place, model.name)) or self._verdict(item, model)
+                    if isinstance(item, History):
+                        verdict = words.told(verdict, item)
                     judgement = Judgement(item, verdict, self._orders(item, model))
                     self._seen[judgement.verdict.verdict] += 1
                     yield judgement
@@ -121,8 +125,9 @@ class Judge:
             return {}
         found = {}
         histories = [item for p in places if isinstance(item := chunk[p], History)]
-        for model in (model for model in self.models if model.name in MODELS):
-            for place, verdict in zip(places, many.decide(histories, MODELS[model.name]), strict=True):
+        for model in self.models:
+            unnamed = self.engine == "auto" and model.key in LADDERS  # a violation climbs the ladder for its name
+            for place, verdict in zip(places, many.decide(histories, model, violations=not unnamed), strict=True):
                 if verdict is not None:
                     found[place, model.name] = verdict
         return found
@@ -138,9 +143,8 @@ class Judge:
         if isinstance(item, InputError):
             return Verdict(model.name, "error", message=str(item))
         try:
-            return pipeline.check(item, model, engine=self.engine, completion=self.completion, timeout=self.timeout)
-        except ModelError as error:
-            return Verdict(model.name, "error", message=str(error))
+            return pipeline.check(item, model, engine=self.engine, completion=self.completion, timeout=self.timeout,
+                                  unordered=self.unordered)
         except MemoryError:
             return Verdict(model.name, "unknown", message=pipeline.NO_MEMORY)
         except Exception as error:  # a fault of ours must not cost the user the other histories

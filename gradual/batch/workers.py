@@ -219,4 +219,7 @@ def _limit_memory(more: int) -> None:
 
 def _load() -> None:
     """What takes a while, before there is something to do."""
-    from gradual.deciding import compiled, many  # noqa: F401
+    from gradual.deciding import engine, many, saturation  # noqa: F401
+
+    engine.load()
+    saturation.load()

@@ -14,6 +14,7 @@ import typer
 
 from gradual.cli.app import app
 from gradual.cli.common import (
+    ALL,
     Completion,
     CompletionChoice,
     Engine,
@@ -58,6 +59,8 @@ def check(
     fail_fast: FailFast = False,
     compare_orders: Annotated[bool, typer.Option("--compare-orders", help="Also tell how many write pairs CCv, CCM or "
                                                  "wCCM, and saturation leave unordered, side by side.")] = False,
+    unordered: Annotated[bool, typer.Option("--unordered", help="Count the write pairs left unordered of histories of "
+                                            "any size; otherwise of up to 20 000 operations.")] = False,
     as_json: Json = False,
     witness: Annotated[str | None, typer.Option("--witness", metavar="OUT", help="Write the run that explains each "
                                                 "consistent history to OUT, a JSON object per line.")] = None,
@@ -67,7 +70,8 @@ def check(
     from gradual.progress import Progress
 
     gc.set_threshold(200_000, 20, 100)  # verdicts hold no cycles: looking for them costs more than it frees
-    judge = Judge(models_of(model), engine.value, completion.value, timeout, compare_orders)
+    judge = Judge(models_of(model), engine.value, completion.value, timeout, compare_orders,
+                  unordered or None)
     with _witnesses(witness, files) as keep, Progress() as progress:
         progress.start("reading")
         histories = read_all(files, format, trace_options(addresses, initial))
@@ -107,33 +111,36 @@ def _witnesses(out: str | None, files: list[str]) -> Iterator[Callable[[dict[str
   gradual classify traces/figures.csv
 
 Exit status: 0 when everything could be read, whatever holds; 2 otherwise.""")
-def classify(files: Files, format: Format = None, addresses: Ranges = None, initial: Initial = None,
-             timeout: Timeout = None, as_json: Json = False) -> None:
-    """Tell every criterion of each history: CC CCv CM CCM SC wCCM TSO PSO."""
-    from gradual.deciding.classification import CRITERIA
+def classify(files: Files, model: Models = None, format: Format = None, addresses: Ranges = None,
+             initial: Initial = None, timeout: Timeout = None, as_json: Json = False) -> None:
+    """Tell every criterion of each history: those below each model, and the model (all, unless --model says which)."""
     from gradual.deciding.classification import classify as classify_history
+    from gradual.deciding.classification import names
     from gradual.history import InputError
     from gradual.progress import Progress
 
     failed = False
+    chosen = models_of(model or [ALL])
+    told = names(chosen)
+    width = max(6, *(len(name) + 1 for name in told))
     if not as_json:
-        typer.echo(f"{'history':<24}" + "".join(f"{name:>6}" for name in CRITERIA))
+        typer.echo(f"{'history':<24}" + "".join(f"{name:>{width}}" for name in told))
     with Progress() as progress:
         for item in read_all(files, format, trace_options(addresses, initial)):
             progress.start(getattr(item, "name", ""))
             if isinstance(item, InputError):
                 failed = True
-                criteria: dict[str, bool | None] = dict.fromkeys(CRITERIA)
+                criteria: dict[str, bool | None] = dict.fromkeys(told)
                 name = item.history or _stem(item.file)
                 typer.echo(f"gradual: {item}", err=True)
             else:
-                criteria = classify_history(item, timeout=timeout)
+                criteria = classify_history(item, chosen, timeout=timeout)
                 name = item.name
             progress.clear()
             if as_json:
                 typer.echo(json.dumps({"history": name, "source": item.file, "criteria": criteria}))
             else:
-                typer.echo(f"{name:<24}" + "".join(f"{_mark(criteria[c]):>6}" for c in CRITERIA))
+                typer.echo(f"{name:<24}" + "".join(f"{_mark(criteria[c]):>{width}}" for c in told))
     raise typer.Exit(2 if failed else 0)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 class EngineChoice(str, Enum):
     auto = "auto"
-    saturation = "saturation"
+    schedule = "schedule"
     datalog = "datalog"
 
 
@@ -147,8 +147,8 @@ MODEL_HELP = "The memory model: a name (`gradual models` lists them) or a .cat f
 OneModel = Annotated[str, typer.Option("--model", metavar="MODEL", help=f"{MODEL_HELP}.")]
 Models = Annotated[list[str] | None, typer.Option("--model", metavar="MODEL", help=f"{MODEL_HELP}; `all` for the usual "
                                                   f"ones; repeatable. [default: {DEFAULT_MODEL}]")]
-Engine = Annotated[EngineChoice, typer.Option(help="saturation is near-linear; datalog climbs the ladder of "
-                                              "criteria first; auto for small violations.")]
-Completion = Annotated[CompletionChoice, typer.Option(help="How to order the writes that are left open; direct is "
-                                                      "the plain SAT encoding.")]
+Engine = Annotated[EngineChoice, typer.Option(help="schedule is near-linear; datalog climbs the ladder of "
+                                              "criteria first; auto after small violations, to name it.")]
+Completion = Annotated[CompletionChoice, typer.Option(help="auto: the engine; enumerate, sat: what the ladder leaves "
+                                                      "open; direct: the plain SAT encoding.")]
 FailFast = Annotated[bool, typer.Option("--fail-fast", help="Stop at the first violation.")]

@@ -8,7 +8,19 @@ from typing import Any
 import typer
 
 from gradual.cli.app import app
-from gradual.cli.common import Files, Format, Initial, Json, Ranges, Timeout, read_all, trace_options
+from gradual.cli.common import (
+    ALL,
+    Files,
+    Format,
+    Initial,
+    Json,
+    Models,
+    Ranges,
+    Timeout,
+    models_of,
+    read_all,
+    trace_options,
+)
 
 PATIENCE = 30.0
 """Seconds for making the overtakings of a model few, where no time limit is given."""
@@ -21,14 +33,16 @@ SHOWN = 40
   gradual diff-models trace.csv
 
 Exit status: 0 when every verdict is known, whatever it is; 2 after an input error, 3 when something stayed unknown.""")
-def diff_models(files: Files, format: Format = None, addresses: Ranges = None, initial: Initial = None,
-                timeout: Timeout = None, as_json: Json = False) -> None:
-    """Tell why SC, TSO and PSO differ on a history: which loads and stores had to overtake stores."""
+def diff_models(files: Files, model: Models = None, format: Format = None, addresses: Ranges = None,
+                initial: Initial = None, timeout: Timeout = None, as_json: Json = False) -> None:
+    """Tell why models differ on a history: which operations had to overtake others. Models go from strong to weak; all
+    that ship, unless --model says which."""
     from gradual.deciding.overtaking import compare
     from gradual.history import InputError
     from gradual.progress import Progress
 
     statuses = {0}
+    chosen = models_of(model or [ALL])
     with Progress() as progress:
         for item in read_all(files, format, trace_options(addresses, initial)):
             if isinstance(item, InputError):
@@ -37,7 +51,7 @@ def diff_models(files: Files, format: Format = None, addresses: Ranges = None, i
                 typer.echo(f"gradual: {item}", err=True)
                 continue
             progress.start(f"comparing models on {item.name}")
-            found = compare(item, timeout=timeout, patience=PATIENCE if timeout is None else timeout)
+            found = compare(item, chosen, timeout=timeout, patience=PATIENCE if timeout is None else timeout)
             if any(verdict.verdict == "unknown" for verdict in found.verdicts.values()):
                 statuses.add(3)
             progress.clear()

@@ -1,32 +1,46 @@
-"""Every criterion of a history, weak to strong."""
+"""Every criterion of a history, weak to strong: those below each model, and the model itself."""
 
 from __future__ import annotations
 
-from gradual.deadline import Deadline
-from gradual.deciding.ladder import climb
-from gradual.deciding.pipeline import check, impossible_observation
-from gradual.history import History
-from gradual.models.model import PSO, SC, TSO, Model
+from collections.abc import Sequence
 
-CRITERIA = ("CC", "CCv", "CM", "CCM", "SC", "wCCM", "TSO", "PSO")
+from gradual.deadline import Deadline
+from gradual.deciding.ladder import climb, criteria
+from gradual.deciding.observations import impossible_observation
+from gradual.deciding.pipeline import check
+from gradual.history import History
+from gradual.models import Model, forbidding
 
 Truth = bool | None
+WITHOUT_STORE_ORDER = ("CC", "CM")
+"""Criteria to which it is no matter what memory is left with."""
 
 
-def classify(history: History, *, timeout: float | None = None) -> dict[str, Truth]:
+def names(models: Sequence[Model] | None = None) -> list[str]:
+    """What `classify` tells: the criteria below each model, then the model."""
+    return [name for model in models or forbidding() for name in (*criteria(model), model.name)]
+
+
+def classify(history: History, models: Sequence[Model] | None = None, *,
+             timeout: float | None = None) -> dict[str, Truth]:
     """Which criteria hold; None where the time limit (per ladder and per model) came first."""
-    impossible = impossible_observation(history)
-    if impossible:
-        truths: dict[str, Truth] = dict.fromkeys(CRITERIA, False)
-        if impossible[0] == "final":  # a matter of the store order, which these two do not have
-            ladder = _ladder(history, SC, timeout)
-            truths |= {name: ladder.get(name) for name in ("CC", "CM")}
-        return truths
-    truths = {**_ladder(history, SC, timeout), **_ladder(history, TSO, timeout)}
-    for model, below in ((SC, "CCM"), (TSO, "wCCM"), (PSO, None)):
-        refuted = below is not None and truths.get(below) is False
-        truths[model.name] = False if refuted else _model(history, model, timeout)
-    return {name: truths.get(name) for name in CRITERIA}
+    truths: dict[str, Truth] = {}
+    for model in models or forbidding():
+        truths |= _of_one(history, model, timeout)
+    return truths
+
+
+def _of_one(history: History, model: Model, timeout: float | None) -> dict[str, Truth]:
+    below = criteria(model)
+    impossible = impossible_observation(history, "") if below else None
+    if impossible and impossible[0] != "final":
+        return dict.fromkeys((*below, model.name), False)
+    ladder = _ladder(history, model, timeout)
+    if impossible:  # a lost final value is a matter of the store order
+        return {name: ladder.get(name) if name in WITHOUT_STORE_ORDER else False for name in (*below, model.name)}
+    refuted = any(ladder.get(name) is False for name in below)
+    return {name: ladder.get(name) for name in below} | {
+        model.name: False if refuted else _model(history, model, timeout)}
 
 
 def _ladder(history: History, model: Model, timeout: float | None) -> dict[str, Truth]:
@@ -42,5 +56,5 @@ def _ladder(history: History, model: Model, timeout: float | None) -> dict[str, 
 
 
 def _model(history: History, model: Model, timeout: float | None) -> Truth:
-    verdict = check(history, model, timeout=timeout).verdict
+    verdict = check(history, model, engine="schedule", timeout=timeout, unordered=False).verdict
     return {"consistent": True, "violation": False}.get(verdict)

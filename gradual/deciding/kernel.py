@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any, TypeVar
@@ -36,14 +37,13 @@ def compiled(entries: tuple[str, ...], modules: tuple[ModuleType, ...], examples
     examples  for each annotation of a parameter a value of that type. Every other parameter is a number of 64 bits,
               whatever it is called with: so each function is compiled once.
     """
-    from numba import njit
-
+    numba: Any = import_module("numba")
     namespace: dict[str, Any] = {"__name__": modules[-1].__name__}
     for module in modules:
         namespace.update({name: value for name, value in vars(module).items() if not name.startswith("__")})
     inside = {name: value for name, value in namespace.items() if hasattr(value, "__kernel__")}
     for name, function in inside.items():
-        namespace[name] = njit(_nrt=False, nogil=True, error_model="numpy", forceinline=name not in entries,
+        namespace[name] = numba.njit(_nrt=False, nogil=True, error_model="numpy", forceinline=name not in entries,
                                no_cpython_wrapper=name not in entries, no_cfunc_wrapper=True)(
             FunctionType(function.__code__, namespace, name))
     inner = {name: function for name, function in inside.items() if name not in entries}
@@ -59,9 +59,8 @@ def compiled(entries: tuple[str, ...], modules: tuple[ModuleType, ...], examples
 
 def _compile_in_order(functions: dict[str, Any], namespace: dict[str, Any], examples: dict[str, Any]) -> None:
     """Each function after those that it calls, for the types that its annotations say."""
-    from numba import int64, typeof
-
-    types = {name: typeof(example) for name, example in examples.items()}
+    numba: Any = import_module("numba")
+    types = {name: numba.typeof(example) for name, example in examples.items()}
     done: set[str] = set()
 
     def compile_one(name: str) -> None:
@@ -72,7 +71,7 @@ def _compile_in_order(functions: dict[str, Any], namespace: dict[str, Any], exam
             if called in functions:
                 compile_one(called)
         hints = {key: of for key, of in functions[name].__annotations__.items() if key != "return"}
-        namespace[name].compile(tuple(types.get(of, int64) for of in hints.values()))
+        namespace[name].compile(tuple(types.get(of, numba.int64) for of in hints.values()))
         namespace[name].disable_compile()
 
     for name in functions:
@@ -87,10 +86,9 @@ def _stamp(*modules: ModuleType) -> str:
 def _keep(dispatcher: Any, stamp: str, compile_inner: Callable[[], None]) -> None:
     """Have a compiled function kept on disk, if there is a folder for it. What it calls is compiled when it is not
     found there."""
-    from numba.core.caching import FunctionCache
-
-    folder = cache_folder()
-    if folder is None:
+    base: Any = import_module("numba.core.caching").FunctionCache
+    folder = cache_folder() or ""
+    if not folder:
         compile_inner()
         return
 
@@ -113,8 +111,8 @@ def _keep(dispatcher: Any, stamp: str, compile_inner: Callable[[], None]) -> Non
         def get_disambiguator(self) -> str:
             return stamp
 
-    class Kept(FunctionCache):
-        _impl_class = type("Impl", (FunctionCache._impl_class,), {"_locator_classes": [Locator]})
+    class Kept(base):  # type: ignore[misc]
+        _impl_class = type("Impl", (base._impl_class,), {"_locator_classes": [Locator]})
 
         def load_overload(self, signature: Any, context: Any) -> Any:
             found = super().load_overload(signature, context)

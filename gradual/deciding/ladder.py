@@ -13,7 +13,8 @@ from gradual.deadline import Deadline
 from gradual.deciding import rules
 from gradual.evidence.verdict import Pair
 from gradual.history import History
-from gradual.models.model import PSO, SC, TSO, Model
+from gradual.models import Model
+from gradual.models.fit import fit
 
 
 @dataclass(frozen=True)
@@ -22,13 +23,21 @@ class Rung:
 
     program: str
     criteria: tuple[str, ...]
+    published: bool = True
+    """Is it one of the paper's?"""
 
 
 LADDERS: dict[str, tuple[Rung, ...]] = {
-    SC.name: (Rung("ccv", ("CC", "CCv")), Rung("ccm", ("CM", "CCM"))),
-    TSO.name: (Rung("wccm", ("wCCM",)),),
-    PSO.name: (Rung("wccm_pso", ("wCCM-PSO",)),),
+    "sc": (Rung("ccv", ("CC", "CCv")), Rung("ccm", ("CM", "CCM"))),
+    "tso": (Rung("wccm", ("wCCM",)),),
+    "pso": (Rung("wccm_pso", ("wCCM-PSO",), published=False),),
 }
+"""By the keys of the models that ship; no other model has a ladder."""
+
+
+def criteria(model: Model) -> tuple[str, ...]:
+    """The published criteria below a model, from weak to strong."""
+    return tuple(name for rung in LADDERS.get(model.key, ()) if rung.published for name in rung.criteria)
 
 
 @dataclass(frozen=True)
@@ -47,8 +56,9 @@ class Answer:
 
 def climb(history: History, model: Model, deadline: Deadline) -> Iterator[Answer]:
     """The answers of the rungs below `model`, from the bottom up. The caller stops where it wants."""
-    given = rules.facts(history, model)
-    for rung in LADDERS[model.name]:
+    rungs = LADDERS.get(model.key, ())
+    given = rules.facts(history, fit(model)) if rungs else {}
+    for rung in rungs:
         found = rules.run(rung.program, given, deadline)
         failed = tuple(name for name in rung.criteria
                        if name.lower() in found.violated or (name == rung.criteria[-1] and not found.acyclic))

@@ -1,42 +1,39 @@
-"""What a history needs of a weaker model: the stores that had to be overtaken.
+"""What a history needs of a weaker model: the operations that had to be overtaken.
 
-SC and TSO differ in loads that overtake earlier stores of their thread (a load that is served by a store of its own
-thread still in the buffer counts: that store reaches memory after it). TSO and PSO differ in stores that overtake
-stores. Here every operation is held back behind the stores before it as far as the history allows; what cannot be
-is the answer. Held back less, a history has more runs: what was impossible once stays so as more is held back. So
-one pass over all operations is enough, and forbidding any one more of the pairs that are left is a violation.
+A stronger and a weaker model differ in pairs of program order that only the stronger keeps. Here every operation is
+held back behind those before it, as the stronger model would have it, as far as the history allows; what cannot be is
+the answer. Held back less, a history has more runs: what was impossible once stays so as more is held back. So one
+pass over all operations is enough, and forbidding any one more of the pairs that are left is a violation.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right, insort
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from gradual.deadline import Deadline
-from gradual.deciding import pipeline
-from gradual.deciding.completion import direct
-from gradual.deciding.completion import enumerate as search
-from gradual.deciding.saturation import Saturation
-from gradual.deciding.schedule import Schedule
+from gradual.deciding import engine, pipeline
+from gradual.deciding.engine.proof import Shortcuts
 from gradual.evidence import certificate
 from gradual.evidence.verdict import Verdict, Witness
-from gradual.history import FENCE, READ, RMW, WRITE, History
-from gradual.models.model import PSO, SC, TSO, Model
+from gradual.history import FENCE, History
+from gradual.models import Model, forbidding
+from gradual.models.fit import General, fit
 
 TOGETHER = 256
 """Operations that are held back before a run is looked for."""
-EXACT = 60
-"""Operations up to which SAT decides about PSO; its encoding is cubic."""
+WINDOW = 4096
+"""Operations of a thread among which those are looked for that another one might overtake."""
 
 Order = Sequence[int]
 
 
 class Overtaking(NamedTuple):
-    """In the run, `later` took place before the store `earlier`, though its thread issued it after that."""
+    """In the run, `later` took place before `earlier`, though its thread issued it after that."""
 
     earlier: int
     later: int
@@ -44,7 +41,7 @@ class Overtaking(NamedTuple):
 
 @dataclass(frozen=True)
 class Difference:
-    """Why a history is consistent with one model and not with the next stronger one."""
+    """Why a history is consistent with one model and not with a stronger one."""
 
     stronger: Model
     weaker: Model
@@ -52,7 +49,7 @@ class Difference:
     order: Order
     """The run, as in a Witness."""
     minimal: bool
-    """Is forbidding any one of them a violation? False where the time, or what is decided about PSO, ends before."""
+    """Is forbidding any one of them a violation? False where the time ends before."""
 
 
 @dataclass(frozen=True)
@@ -63,92 +60,79 @@ class Comparison:
     differences: list[Difference]
 
 
-def compare(history: History, *, timeout: float | None = None, patience: float | None = None) -> Comparison:
-    """Check SC, TSO and PSO, and tell what each weaker model was needed for.
+def compare(history: History, models: Sequence[Model] | None = None, *, timeout: float | None = None,
+            patience: float | None = None) -> Comparison:
+    """Check models, from strong to weak, and tell what each weaker one was needed for.
 
     timeout   seconds for each model
     patience  seconds for making the overtakings of each few
     """
-    verdicts = {model.name: pipeline.check(history, model, engine="saturation", timeout=timeout)
-                for model in (SC, TSO, PSO)}
+    chosen = list(models or forbidding())
+    verdicts = {model.name: pipeline.check(history, model, engine="schedule", timeout=timeout, unordered=False)
+                for model in chosen}
     differences = []
-    for stronger, weaker in ((SC, TSO), (TSO, PSO)):
+    for stronger, weaker in pairwise(chosen):
         evidence = verdicts[weaker.name].evidence
-        if verdicts[stronger.name].verdict == "violation" and isinstance(evidence, Witness):
-            differences.append(difference(history, weaker, evidence, patience))
+        if verdicts[stronger.name].verdict == "violation" and isinstance(evidence, Witness) and len(evidence.order):
+            differences.append(difference(history, stronger, weaker, evidence, patience))
     return Comparison(verdicts, differences)
 
 
-def difference(history: History, weaker: Model, witness: Witness, patience: float | None = None) -> Difference:
-    """A run of `weaker` (TSO or PSO) with few overtakings, starting from one that has any."""
-    stronger = SC if weaker is TSO else TSO
-    deadline = Deadline(patience)
-    runs: _Runs
-    if weaker is PSO and len(history) <= EXACT:
-        runs = _Sat(history, weaker, deadline)
-    else:
-        runs = _Saturated(history, weaker, deadline)
-    holding = _Holding(history, weaker, runs, list(witness.order))
+def difference(history: History, stronger: Model, weaker: Model, witness: Witness,
+               patience: float | None = None) -> Difference:
+    """A run of `weaker` with few overtakings, starting from one that has any."""
+    try:
+        windows = _windows(history, stronger, weaker)
+    except General:
+        return Difference(stronger, weaker, [], list(witness.order), minimal=False)
+    holding = _Holding(history, weaker, windows, list(witness.order), Deadline(patience))
     minimal = holding.run()
-    certificate.replay(history, weaker.name, holding.order)
-    return Difference(stronger, weaker, overtakings(history, weaker, holding.order), holding.order, minimal)
+    certificate.check(history, weaker, Witness(holding.order))
+    return Difference(stronger, weaker, overtakings(windows, holding.order), holding.order, minimal)
 
 
-def overtakings(history: History, weaker: Model, order: Order) -> list[Overtaking]:
-    """The pairs that are the other way round in a run of `weaker` than the next stronger model has them."""
-    place = np.empty(len(history), dtype=np.int64)
-    place[np.asarray(order, dtype=np.int64)] = np.arange(len(history))
-    at: list[int] = place.tolist()
-    pending: dict[int, list[tuple[int, int]]] = {}
-    found = []
+Windows = dict[int, list[int]]
+"""For each operation that may overtake others, these, from the last to the first."""
+
+
+def _windows(history: History, stronger: Model, weaker: Model) -> Windows:
+    """The pairs of a thread that only the stronger model keeps, until one that the weaker keeps behind everything."""
+    strict, loose = Shortcuts(history, fit(stronger)), Shortcuts(history, fit(weaker))
+    before: dict[int, list[int]] = {}
+    found: Windows = {}
     for operation, (thread, kind) in enumerate(zip(history.thread.tolist(), history.kind.tolist(), strict=True)):
-        stores = pending.setdefault(thread, [])
-        if _may_overtake(kind, weaker):
-            later = stores[bisect_right(stores, (at[operation], operation)):]
-            found += [Overtaking(store, operation) for _, store in sorted(later, key=lambda entry: entry[1])]
-        if _drains(kind, weaker):
-            stores.clear()
-        elif kind == WRITE:
-            insort(stores, (at[operation], operation))
+        earlier = before.setdefault(thread, [])
+        if kind != FENCE:
+            window = [other for other in earlier if strict.keeps(other, operation)
+                      and not loose.keeps(other, operation)]
+            if window:
+                found[operation] = window[::-1]
+            if len(window) == 0:
+                earlier[:] = [other for other in earlier if not loose.keeps(other, operation)][-WINDOW:]
+            earlier.append(operation)
+        else:
+            earlier[:] = [other for other in earlier if not loose.keeps(other, operation)]
     return found
 
 
-def _may_overtake(kind: int, weaker: Model) -> bool:
-    return kind == READ if weaker is TSO else kind in (WRITE, RMW)
-
-
-def _drains(kind: int, weaker: Model) -> bool:
-    return kind == FENCE or (kind == RMW and weaker is TSO)
-
-
-# --- holding back
-
-
-class _Runs(Protocol):
-    """Answers whether there is a run in which some pairs of operations are in program order."""
-
-    proves: bool
-    """Does finding no run mean that there is none?"""
-
-    def hold(self, pair: Overtaking) -> bool:
-        """Keep the pair in order from now on. False, and it is not, when that is impossible with those before it."""
-
-    def order(self) -> Order | None:
-        """A run with all pairs held so far, which then stay; or None, and those since the last run are let go."""
+def overtakings(windows: Windows, order: Order) -> list[Overtaking]:
+    """The pairs that are the other way round in a run."""
+    place = np.empty(len(order), dtype=np.int64)
+    place[np.asarray(order, dtype=np.int64)] = np.arange(len(order))
+    return [Overtaking(earlier, later) for later, window in windows.items() for earlier in reversed(window)
+            if place[later] < place[earlier]]
 
 
 class _Holding:
-    """Holds back each operation behind the stores before it, as far as that goes."""
+    """Holds each operation back behind those that it might overtake, as far as that goes."""
 
-    def __init__(self, history: History, weaker: Model, runs: _Runs, order: Order) -> None:
-        self._runs = runs
+    def __init__(self, history: History, weaker: Model, windows: Windows, order: Order, deadline: Deadline) -> None:
+        self._history = history
+        self._fit = fit(weaker)
+        self._windows = windows
+        self._deadline = deadline
+        self._held: list[tuple[int, int]] = []
         self.order = order
-        self._proved = True
-        self._kind: list[int] = history.kind.tolist()
-        self._location: list[int] = history.location.tolist()
-        self._windows = dict(_windows(history, weaker))
-        self._free: set[int] = set()
-        """Stores that overtook another one: who is behind them is not behind everything."""
 
     def run(self) -> bool:
         """Is what is left minimal for sure?"""
@@ -158,142 +142,25 @@ class _Holding:
                 self._hold(operations[start:start + TOGETHER])
         except TimeoutError:
             return False
-        return self._proved
-
-    def _hold(self, operations: list[int]) -> None:
-        free = set(self._free)
-        for operation in operations:
-            self._hold_back(operation)
-        order = self._runs.order()
-        if order is not None:
-            self.order = order
-            return
-        self._free = free
-        if len(operations) == 1:
-            self._hold_one_by_one(operations[0])
-        else:
-            self._hold(operations[:len(operations) // 2])
-            self._hold(operations[len(operations) // 2:])
-
-    def _hold_back(self, operation: int) -> None:
-        """Behind the last store before it, and so behind most others too; else behind the one before that."""
-        for store in self._windows[operation]:
-            if self._in_order(store, operation) or self._runs.hold(Overtaking(store, operation)):
-                if store not in self._free:
-                    return
-            else:
-                self._free.add(operation)
-
-    def _hold_one_by_one(self, operation: int) -> None:
-        """The same, with a run for each pair."""
-        for store in self._windows[operation]:
-            held = self._in_order(store, operation)
-            if not held and self._runs.hold(Overtaking(store, operation)):
-                order = self._runs.order()
-                held, self.order = order is not None, order or self.order
-                self._proved = self._proved and (held or self._runs.proves)
-            if not held:
-                self._free.add(operation)
-            elif store not in self._free:
-                return
-
-    def _in_order(self, store: int, operation: int) -> bool:
-        """Does PSO itself keep these stores in order?"""
-        return self._kind[operation] != READ and (
-            self._kind[store] == RMW or self._location[store] == self._location[operation])
-
-
-class _Window(Sequence[int]):
-    """The last stores of a list, as it was once, from the last to the first."""
-
-    def __init__(self, stores: list[int]) -> None:
-        self._stores, self._length = stores, len(stores)
-
-    def __len__(self) -> int:
-        return self._length
-
-    def __getitem__(self, at: Any) -> Any:
-        if at >= self._length:
-            raise IndexError
-        return self._stores[self._length - 1 - at]
-
-
-def _windows(history: History, weaker: Model) -> Iterator[tuple[int, _Window]]:
-    """The operations that might overtake stores, each with those before it that its thread has not drained since."""
-    pending: dict[int, list[int]] = {}
-    for operation, (thread, kind) in enumerate(zip(history.thread.tolist(), history.kind.tolist(), strict=True)):
-        stores = pending.setdefault(thread, [])
-        if stores and _may_overtake(kind, weaker):
-            yield operation, _Window(stores)
-        if _drains(kind, weaker):
-            pending[thread] = []
-        elif kind in (WRITE, RMW):
-            stores.append(operation)
-
-
-class _Saturated:
-    """Runs found along a saturated order: by search where greed fails under TSO, by greed alone under PSO."""
-
-    def __init__(self, history: History, model: Model, deadline: Deadline) -> None:
-        self.proves = model is TSO
-        self._deadline = deadline
-        self._saturation = Saturation(history, model)
-        if self._saturation.run() is not None:
-            raise AssertionError("there is a run, but saturation found a contradiction")
-        self._schedule = Schedule(self._saturation)
-        self._mark = self._saturation.mark()
-
-    def hold(self, pair: Overtaking) -> bool:
-        self._deadline.check()
-        mark = self._saturation.mark()
-        if self._saturation.force(pair.earlier, pair.later):
-            return True
-        self._saturation.undo(mark)
-        return False
-
-    def order(self) -> Order | None:
-        witness = self._schedule.run()
-        order = self._searched() if witness is None and self.proves else None
-        if witness is not None:
-            order = list(witness.order)
-        if order is None:
-            self._saturation.undo(self._mark)
-            self._schedule.restart()
-        else:
-            self._saturation.settle()
-            self._mark = self._saturation.mark()
-        return order
-
-    def _searched(self) -> Order | None:
-        mark = self._saturation.mark()
-        found = search.complete(self._schedule, self._deadline)
-        order = list(found.order) if isinstance(found, Witness) else None
-        self._saturation.undo(mark)
-        self._schedule.restart()
-        return order
-
-
-class _Sat:
-    """Runs found by SAT, a variable for each pair of operations: for few of them, whatever the model."""
-
-    proves = True
-
-    def __init__(self, history: History, model: Model, deadline: Deadline) -> None:
-        from pysat.solvers import Solver
-
-        self._size = len(history)
-        self._deadline = deadline
-        self._held: list[int] = []
-        self._solver = Solver(name="glucose4", bootstrap_with=list(direct.clauses(history, model)))
-
-    def hold(self, pair: Overtaking) -> bool:
-        self._deadline.check()
-        literal = direct.before(pair.earlier, pair.later, self._size)
-        if not self._solver.solve(assumptions=[*self._held, literal]):
-            return False
-        self._held.append(literal)
         return True
 
-    def order(self) -> Order:
-        self._solver.solve(assumptions=self._held)
-        return direct.run(self._solver, self._size)
+    def _hold(self, operations: list[int]) -> None:
+        """All of them; or each half, down to single pairs."""
+        pairs = [(earlier, later) for later in operations for earlier in self._windows[later]]
+        if self._possible(pairs):
+            return
+        if len(operations) > 1:
+            self._hold(operations[:len(operations) // 2])
+            self._hold(operations[len(operations) // 2:])
+        else:
+            for pair in pairs:
+                self._possible([pair])
+
+    def _possible(self, pairs: list[tuple[int, int]]) -> bool:
+        """Keep the pairs in order from now on, if there is a run with them and all that are held."""
+        outcome = engine.decide(self._history, self._fit, self._deadline, extra=[*self._held, *pairs])
+        if outcome.status != engine.CONSISTENT:
+            return False
+        self._held += pairs
+        self.order = list(outcome.order)
+        return True

@@ -1,98 +1,141 @@
-"""The gradual check: look, climb the ladder, saturate, complete what is left open, certify."""
+"""The gradual check: look, climb the ladder, order what is left open, certify."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import replace
 
-import numpy as np
-
 from gradual.deadline import Deadline
-from gradual.deciding.completion import AUTO, DIRECT
+from gradual.deciding import engine, general
+from gradual.deciding.completion import AUTO, COMPLETIONS, DIRECT
 from gradual.deciding.completion import completion as completion_named
+from gradual.deciding.engine.proof import evidence
 from gradual.deciding.ladder import Answer, climb
-from gradual.deciding.proof import own_future
+from gradual.deciding.observations import impossible_observation, write_pairs
 from gradual.deciding.saturation import Saturation
-from gradual.deciding.schedule import Schedule
 from gradual.evidence import certificate
-from gradual.evidence.verdict import Evidence, Outcome, Overwritten, ThinAir, Verdict, Witness
-from gradual.history import INITIAL, THIN_AIR, History
-from gradual.models import Model as Text
-from gradual.models.model import Model, model_named
-from gradual.telling.words import in_a_line
+from gradual.evidence.verdict import Cycle, Evidence, Outcome, Verdict, Witness
+from gradual.history import History
+from gradual.models import Model, load
+from gradual.models.fit import Fit, General, fit
+from gradual.models.matrix import TooLarge
 
-ENGINES = ("auto", "saturation", "datalog")
-"""datalog climbs the ladder first, and is quadratic; saturation leaves it out. auto decides as saturation does,
-and climbs the ladder of a small violation afterwards, to name the criterion that fails."""
+ENGINES = ("auto", "schedule", "datalog")
+"""datalog climbs the ladder first, and is quadratic; schedule leaves it out. auto decides as schedule does, and climbs
+the ladder of a small violation afterwards, to name the criterion that fails."""
 NO_MEMORY = "not decided within the memory there is"
 SMALL = 500
 """Operations up to which a history counts as small."""
+ORDERED_UP_TO = 20_000
+"""Operations up to which it is told how much of the store order is forced, unless asked otherwise."""
+SCHEDULE, CYCLE, SEARCH, GENERAL = "schedule", "cycle", "search", "general"
+"""What decides: a schedule was found; a cycle of facts; clauses over several pairs; the general way."""
 
 
-def check(history: History, model: str | Model | Text = "sc", *, engine: str = "auto", completion: str = "auto",
-          timeout: float | None = None) -> Verdict:
-    """Is `history` consistent with `model`? The evidence is certified before it is returned."""
-    model = model_named(model)
+def check(history: History, model: str | Model = "sc", *, engine: str = "auto", completion: str = AUTO,
+          timeout: float | None = None, unordered: bool | None = None) -> Verdict:
+    """Is `history` consistent with `model`? The evidence is certified before it is returned.
+
+    unordered  count the pairs of writes that are not forced: up to ORDERED_UP_TO operations when it is not said
+    """
+    chosen = load(model)
     if engine not in ENGINES:
         raise ValueError(f"no engine called {engine!r}; there are {', '.join(ENGINES)}")
+    if completion not in (AUTO, *COMPLETIONS, DIRECT):
+        completion_named(completion)
     started = time.perf_counter()
-    decision = _Decision(history, model, Deadline(timeout))
+    counted = len(history) <= ORDERED_UP_TO if unordered is None else unordered
+    decision = _Decision(history, chosen, Deadline(timeout), counted)
     try:
-        verdict = decision.make(engine, AUTO if completion == "auto" else completion)
+        verdict = decision.make(engine, completion)
     except TimeoutError:
         verdict = decision.unknown(f"not decided within {timeout:g} s; allow more time")
     except MemoryError:
         verdict = decision.unknown(NO_MEMORY)
+    except TooLarge as error:
+        verdict = decision.unknown(str(error))
     if verdict.evidence is not None:
-        certificate.check(history, model.name, verdict.evidence)
-    return replace(verdict, message=verdict.message or in_a_line(verdict.evidence, history),
-                   seconds=time.perf_counter() - started)
+        certificate.check(history, chosen, verdict.evidence)
+    return replace(verdict, seconds=time.perf_counter() - started)
 
 
 class _Decision:
     """One history, one model; remembers the last partial store order."""
 
-    def __init__(self, history: History, model: Model, deadline: Deadline) -> None:
+    def __init__(self, history: History, model: Model, deadline: Deadline, counted: bool) -> None:
         self.history = history
         self.model = model
         self.deadline = deadline
+        self.counted = counted
         self.write_pairs = write_pairs(history)
         self.ordered_by: str | None = None
-        self.ordered = 0
+        self.ordered: int | None = None
+        self.conflicts = 0
 
     def make(self, engine: str, complete: str) -> Verdict:
-        impossible = impossible_observation(self.history)
+        try:
+            fits = fit(self.model)
+        except General:
+            return self._in_general()
+        if fits.others or (fits.atomicity and self.history.pair is not None and len(self.history.pair)):
+            return self._in_general()
+        impossible = impossible_observation(self.history, fits.coherence)
         if impossible is not None:
             return self._verdict(*impossible)
         if complete == DIRECT:
             from gradual.deciding.completion import direct
 
-            return self._verdict(DIRECT, direct.complete(self.history, self.model, self.deadline))
-        finish = completion_named(complete)
-        top = None
-        if engine == "datalog":
+            return self._verdict(DIRECT, direct.complete(self.history, fits, self.deadline))
+        if engine == "datalog" or complete != AUTO:
             for answer in climb(self.history, self.model, self.deadline):
                 self._note(answer)
                 if answer.failed:
-                    return self._verdict(answer.failed[0], proof(self.history, self.model))
-                top = answer.rung.criteria[-1]
+                    return self._verdict(answer.failed[0], self._scheduled(fits)[1])
         self.deadline.check()
-        saturation = Saturation(self.history, self.model)
-        cycle = saturation.run()
-        if top is None:  # otherwise the ladder's order is the one asked about
-            self.ordered_by = "saturation"
-            self.ordered = min(saturation.ordered_pairs(), self.write_pairs)
-        if cycle is not None:
-            return self._verdict(self._criterion(engine) or "saturation", cycle)
-        schedule = Schedule(saturation)
-        witness = schedule.run()
-        if witness is not None:
-            return self._verdict("greedy" if top is None or self.ordered < self.write_pairs else top, witness)
-        return self._verdict(complete, finish(schedule, self.deadline))
+        if complete != AUTO:
+            return self._completed(fits, complete)
+        decided_by, found = self._scheduled(fits)
+        self._count(fits)
+        if not isinstance(found, Witness) and engine == "auto":
+            decided_by = self._criterion() or decided_by
+        return self._verdict(decided_by, found)
 
-    def _criterion(self, engine: str) -> str | None:
-        """The first criterion that a violation fails, where it is wanted and soon found."""
-        if engine != "auto" or len(self.history) > SMALL:
+    def _scheduled(self, fits: Fit) -> tuple[str, Evidence]:
+        outcome = engine.decide(self.history, fits, self.deadline)
+        self.conflicts = outcome.conflicts
+        if outcome.status == engine.CONSISTENT:
+            return SCHEDULE, Witness(outcome.order)
+        found = evidence(self.history, fits, outcome)
+        return CYCLE if isinstance(found, Cycle) else SEARCH, found
+
+    def _completed(self, fits: Fit, complete: str) -> Verdict:
+        from gradual.deciding.completion.closure import Closure, Contradiction
+
+        try:
+            closure = Closure(self.history, fits)
+            closure.infer()
+        except Contradiction as contradiction:
+            return self._verdict(CYCLE, contradiction.cycle)
+        return self._verdict(complete, completion_named(complete)(closure, self.deadline))
+
+    def _in_general(self) -> Verdict:
+        impossible = impossible_observation(self.history, None)
+        if impossible is not None:
+            return self._verdict(*impossible)
+        return self._verdict(GENERAL, general.decide(self.history, self.model, self.deadline))
+
+    def _count(self, fits: Fit) -> None:
+        """How much of the store order is forced, unless the ladder said so already."""
+        if self.counted and self.ordered_by is None:
+            try:
+                ordered = Saturation([self.history], fits, self.deadline).ordered_pairs()
+            except (MemoryError, TimeoutError):
+                return  # the verdict stands without it
+            self.ordered_by, self.ordered = "saturation", min(ordered, self.write_pairs)
+
+    def _criterion(self) -> str | None:
+        """The first criterion that a violation fails, where that is soon found."""
+        if len(self.history) > SMALL:
             return None
         try:
             for answer in climb(self.history, self.model, self.deadline):
@@ -114,33 +157,6 @@ class _Decision:
         outcome: Outcome = "unknown"
         if evidence is not None:
             outcome = "consistent" if isinstance(evidence, Witness) else "violation"
-        return Verdict(self.model.name, outcome, decided_by, evidence, message, self.write_pairs,
-                       self.write_pairs - self.ordered, self.ordered_by)
-
-
-def impossible_observation(history: History) -> tuple[str, Evidence] | None:
-    """What no model allows, seen without any search: thin-air and own-future reads, lost final values."""
-    for r in np.flatnonzero(history.source == THIN_AIR).tolist():
-        return "thin-air", ThinAir(r, int(history.location[r]))
-    for cycle in own_future(history):
-        return "own-future", cycle
-    for at in np.flatnonzero(history.final == THIN_AIR).tolist():
-        return "final", ThinAir(None, at)
-    for at in np.flatnonzero(history.final == INITIAL).tolist():
-        writes = history.writes[history.location[history.writes] == at]
-        if len(writes):
-            return "final", Overwritten(at, int(writes[0]))
-    return None
-
-
-def proof(history: History, model: Model) -> Evidence:
-    """The cycle behind a violated criterion: saturation derives everything that a criterion does."""
-    cycle = Saturation(history, model).run()
-    assert cycle is not None, "a criterion failed, but saturation found no contradiction"
-    return cycle
-
-
-def write_pairs(history: History) -> int:
-    """Pairs of non-initial writes to one location."""
-    counts = np.bincount(history.location[history.writes], minlength=1).astype(object)
-    return int((counts * (counts - 1) // 2).sum())
+        open_pairs = None if self.ordered is None else self.write_pairs - self.ordered
+        return Verdict(self.model.name, outcome, decided_by, evidence, message, self.write_pairs, open_pairs,
+                       self.ordered_by, conflicts=self.conflicts)

@@ -10,14 +10,15 @@ import os
 import pickle
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import as_file, files
 from typing import cast
 
 from gradual.deadline import Deadline
+from gradual.deciding import engine
 from gradual.history import INITIAL, History
-from gradual.models import order
-from gradual.models.model import Model
+from gradual.models.fit import Fit
 
 Facts = dict[str, list[tuple[int, ...]]]
 
@@ -37,13 +38,14 @@ class Relations:
     """The partial store order, transitively closed."""
 
 
-def facts(history: History, model: Model) -> Facts:
+def facts(history: History, fit: Fit) -> Facts:
     """The history as the relations described in `datalog/history.lp`."""
     location = history.location.tolist()
     source = history.source.tolist()
     thread = history.thread.tolist()
     reads = history.reads.tolist()
     wr: list[tuple[int, ...]] = [(source[r], r) for r in reads if source[r] >= 0]
+    edges, _ = engine.static_edges(history, fit)
     return {
         "op": [(o,) for o in range(len(history))],
         "read": [(r, location[r]) for r in reads],
@@ -52,10 +54,22 @@ def facts(history: History, model: Model) -> Facts:
         "wr_initial": [(r,) for r in reads if source[r] == INITIAL],
         "external": [(w, r) for w, r in wr if thread[w] != thread[r]],
         "last": [(w,) for w in history.final.tolist() if w >= 0],
-        "po": list(order.po(history)),
-        "ppo": list(order.ppo(history, model)),
-        "po_loc": list(order.po_loc(history)),
+        "po": _successive(thread),
+        "ppo": [(a, b) for a, b, by in edges.tolist() if by == engine.PROGRAM_ORDER],
+        "po_loc": _successive([None if x < 0 else (t, x) for t, x in zip(thread, location, strict=True)]),
     }
+
+
+def _successive(groups: Sequence[object]) -> list[tuple[int, ...]]:
+    """Each operation to the next of its group; None is in no group."""
+    last: dict[object, int] = {}
+    edges: list[tuple[int, ...]] = []
+    for operation, group in enumerate(groups):
+        if group is not None:
+            if group in last:
+                edges.append((last[group], operation))
+            last[group] = operation
+    return edges
 
 
 def run(program: str, given: Facts, deadline: Deadline) -> Relations:

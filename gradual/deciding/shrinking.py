@@ -17,8 +17,7 @@ from gradual.deciding import pipeline
 from gradual.evidence.verdict import Cycle, Evidence, Overwritten, Path, Refutation, ThinAir, Verdict
 from gradual.history import NO_LOCATION, Column, History
 from gradual.history.part import locations_of, part
-from gradual.models import Model as Text
-from gradual.models.model import Model, model_named
+from gradual.models import Model, load
 from gradual.progress import Progress
 
 IMPOSSIBLE = ("thin-air", "own-future", "final")
@@ -41,7 +40,7 @@ def kind(verdict: Verdict) -> str | None:
     return verdict.decided_by if verdict.decided_by in IMPOSSIBLE else "cycle"
 
 
-def shrink(history: History, model: str | Model | Text = "sc", *, timeout: float | None = None,
+def shrink(history: History, model: str | Model = "sc", *, timeout: float | None = None,
            progress: Progress | None = None) -> History:
     """The smallest part of a violating history that was found; see `Shrinking`."""
     return Shrinking(history, model, timeout=timeout, progress=progress).history
@@ -67,10 +66,10 @@ class Shrinking:
     timeout  seconds for everything; when they are over, the smallest history so far is the result
     """
 
-    def __init__(self, history: History, model: str | Model | Text = "sc", *, timeout: float | None = None,
+    def __init__(self, history: History, model: str | Model = "sc", *, timeout: float | None = None,
                  progress: Progress | None = None) -> None:
         self.whole = history
-        self.model = model_named(model)
+        self.model = load(model)
         self._deadline = Deadline(timeout)
         self._progress = progress
         self._tell(len(history))
@@ -106,7 +105,8 @@ class Shrinking:
             self._progress.doing = f"shrinking {self.whole.name}, {left} of {len(self.whole)} operations left"
 
     def _check(self, history: History) -> Verdict:
-        return pipeline.check(history, self.model, engine="saturation", timeout=self._deadline.seconds_left)
+        return pipeline.check(history, self.model, engine="schedule", unordered=False,
+                              timeout=self._deadline.seconds_left)
 
     def _reduce(self) -> None:
         """By threads, by locations, then by ever smaller chunks down to single items."""

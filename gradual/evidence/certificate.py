@@ -7,6 +7,7 @@ from the manuals: a machine that replays a witness, and a predicate for the prog
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 
@@ -17,11 +18,12 @@ from gradual.evidence.machine import COMPILED_FROM, MACHINES, replay
 from gradual.evidence.observations import check_overwritten, check_thin_air
 from gradual.evidence.observed import Observed
 from gradual.evidence.refutations import check_refutation
+from gradual.evidence.together import one_after_another, together
 from gradual.evidence.verdict import Cycle, Evidence, Refutation, ThinAir, Witness
 from gradual.evidence.witnesses import check_witness
-from gradual.history import History
+from gradual.history import Column, History
 
-__all__ = ["COMPILED_FROM", "CertificateError", "check", "replay"]
+__all__ = ["COMPILED_FROM", "CertificateError", "check", "check_runs", "replay"]
 
 
 def check(history: History, model: str | ModelText, evidence: Evidence) -> None:
@@ -39,6 +41,16 @@ def check(history: History, model: str | ModelText, evidence: Evidence) -> None:
         check_thin_air(observed, evidence)
     else:
         check_overwritten(observed, evidence)
+
+
+def check_runs(histories: Sequence[History], model: ModelText, orders: Sequence[Column]) -> None:
+    """The same for many small histories, each with an order of its operations: one replay where there is a machine."""
+    machine = _machine(model)
+    if machine:
+        replay(together(histories), machine, one_after_another(orders))
+        return
+    for history, order in zip(histories, orders, strict=True):
+        check(history, model, Witness(order.tolist()))
 
 
 def _check_witness(observed: Observed, model: str | ModelText, witness: Witness) -> None:

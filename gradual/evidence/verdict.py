@@ -141,14 +141,18 @@ class Verdict:
     message: str = ""
     write_pairs: int = 0
     """Pairs of non-initial writes to one location."""
-    unordered_pairs: int = 0
-    """Those which the last partial store order computed left open."""
+    unordered_pairs: int | None = None
+    """Those which the last partial store order computed left open; None when there was none."""
     ordered_by: str | None = None
-    """What computed that order; None when there was none, and every pair is open."""
+    """What computed that order."""
     seconds: float = 0.0
+    conflicts: int = 0
+    """How often the schedule got stuck, and something was learnt from that."""
 
     @property
-    def unordered_percent(self) -> float:
+    def unordered_percent(self) -> float | None:
+        if self.unordered_pairs is None:
+            return None
         return 100.0 * self.unordered_pairs / self.write_pairs if self.write_pairs else 0.0
 
     def __bool__(self) -> bool:

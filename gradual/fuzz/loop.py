@@ -83,7 +83,7 @@ class Loop:
             tally.verdicts[verdict.verdict] += 1
             if verdict.verdict != "error":
                 tally.judged += 1
-                tally.unordered_percent += verdict.unordered_percent
+                tally.unordered_percent += verdict.unordered_percent or 0.0
             if verdict.verdict != "consistent":
                 tell(found)
             if verdict.verdict == "violation" and isinstance(found.item, History):

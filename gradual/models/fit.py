@@ -19,8 +19,7 @@ from dataclasses import dataclass, replace
 from functools import cache, reduce
 from typing import Any, Protocol
 
-from gradual.models.matrix import is_static
-from gradual.models.regular import Irregular, Transition, alternatives, automaton, regular
+from gradual.models.regular import Irregular, Transition, alternatives, automaton, is_static, regular
 from gradual.models.syntax import (
     Check,
     Expression,

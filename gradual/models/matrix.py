@@ -11,6 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from gradual.history import INITIAL, READ, RMW, Column, History
+from gradual.models.regular import is_static
 from gradual.models.sets import members
 from gradual.models.syntax import (
     SETS,
@@ -140,9 +141,9 @@ class Matrices:
             case Maybe(of):
                 return value(of) | self._base["id"]
             case Domain(of):
-                return value(of).any(axis=1)
+                return np.asarray(value(of).any(axis=1))
             case Range(of):
-                return value(of).any(axis=0)
+                return np.asarray(value(of).any(axis=0))
             case Fixpoint(name, definitions):
                 return self._fixpoint(definitions, variables)[name]
         raise AssertionError(expression)
@@ -163,7 +164,7 @@ class Matrices:
 
 def _row(matrix: Matrix) -> Matrix:
     """A set, where nothing was written as the empty relation."""
-    return matrix if matrix.ndim == 1 else matrix.any(axis=0)
+    return matrix if matrix.ndim == 1 else np.asarray(matrix.any(axis=0))
 
 
 def _fit(left: Matrix, right: Matrix, operation: np.ufunc) -> Matrix:
@@ -184,15 +185,3 @@ def _closure(matrix: Matrix) -> Matrix:
         if (more == closed).all():
             return closed
         closed = more
-
-
-def is_static(expression: Expression) -> bool:
-    """Does it not depend on the store order?"""
-    from gradual.models.regular import parts
-    from gradual.models.syntax import CO
-
-    if isinstance(expression, Name):
-        return expression.name not in CO
-    return all(map(is_static, parts(expression)))
-
-

@@ -14,7 +14,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
 
+from gradual.models.language import parts, unnamed
 from gradual.models.syntax import (
+    CO,
     Complement,
     Difference,
     Expression,
@@ -109,19 +111,13 @@ def _either(left: Expression, right: Expression) -> Expression:
     return left if left == right else Union(left, right)
 
 
-def _plain(expression: Expression) -> Expression:
-    while isinstance(expression, Named):
-        expression = expression.of
-    return expression
-
-
 def _transitive(fixpoint: Fixpoint) -> Expression:
     """`let rec r = e | r;r` is e+."""
     if len(fixpoint.definitions) != 1:
         raise Irregular
     name, body = fixpoint.definitions[0]
     me = Variable(name)
-    terms = [term for term in alternatives(body) if _plain(term) != Sequence(me, me)]
+    terms = [term for term in alternatives(body) if unnamed(term) != Sequence(me, me)]
     if len(terms) == len(list(alternatives(body))) or any(_mentions(term, me) for term in terms):
         raise Irregular
     return reduce(Union, terms, Nothing())
@@ -131,18 +127,9 @@ def _mentions(expression: Expression, variable: Variable) -> bool:
     return expression == variable or any(_mentions(part, variable) for part in parts(expression))
 
 
-def parts(expression: Expression) -> Iterator[Expression]:
-    """The expressions that an expression is made of."""
-    for value in vars(expression).values():
-        if isinstance(value, Expression):
-            yield value
-        elif isinstance(value, tuple):
-            yield from (body for _, body in value)
-
-
 def alternatives(expression: Expression) -> Iterator[Expression]:
     """The terms of a union, without names."""
-    plain = _plain(expression)
+    plain = unnamed(expression)
     if isinstance(plain, Union):
         yield from alternatives(plain.left)
         yield from alternatives(plain.right)
@@ -152,7 +139,7 @@ def alternatives(expression: Expression) -> Iterator[Expression]:
 
 def _intersection(left: Expression, right: Expression, inverse: bool) -> Expression:
     for one, other in ((left, right), (right, left)):
-        chosen = _plain(other)
+        chosen = unnamed(other)
         if isinstance(chosen, Union):
             return union(_intersection(one, chosen.left, inverse), _intersection(one, chosen.right, inverse))
         if isinstance(chosen, Product):
@@ -168,7 +155,7 @@ def _intersection(left: Expression, right: Expression, inverse: bool) -> Express
 _ONLY: dict[str, dict[str, str | None]] = {
     "loc": {"po": "po-loc", "po-loc": "po-loc", "rf": "rf", "rfi": "rfi", "rfe": "rfe", "rmw": "rmw"},
     "int": {"rf": "rfi", "rfe": None} | {name: name for name in STEPS - {"rf", "rfe"}},
-    "ext": {"rf": "rfe", "rfe": "rfe"} | {name: None for name in STEPS - {"rf", "rfe"}},
+    "ext": {"rf": "rfe", "rfe": "rfe"} | dict.fromkeys(STEPS - {"rf", "rfe"}),
 }
 """What is left of a relation within one location, within and across threads."""
 
@@ -190,7 +177,7 @@ def _only(expression: Expression, chosen: dict[str, str | None]) -> Expression:
 
 
 def _difference(left: Expression, right: Expression, inverse: bool) -> Expression:
-    without = _plain(right)
+    without = unnamed(right)
     kept = regular(left, inverse)
     if isinstance(without, Nothing):
         return kept
@@ -325,3 +312,20 @@ def _states(glushkov: _Glushkov) -> dict[int, int]:
         following = frozenset((test, q.number) for p, test, q in glushkov.follow if p == position)
         found[position.number] = alike.setdefault(following, len(alike) + 1) if following else 0
     return found
+
+
+def grows_with_store_order(expression: Expression) -> bool:
+    """Can more pairs in the store order take no pair of the expression away?"""
+    match expression:
+        case Complement(of):
+            return is_static(of)
+        case Difference(left, right):
+            return grows_with_store_order(left) and is_static(right)
+    return all(map(grows_with_store_order, parts(expression)))
+
+
+def is_static(expression: Expression) -> bool:
+    """Does it not depend on the store order?"""
+    if isinstance(expression, Name):
+        return expression.name not in CO
+    return all(map(is_static, parts(expression)))

@@ -7,11 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from gradual.history import FENCE, READ, RMW, WRITE, Column, History
+from gradual.history.annotations import ACQUIRE, EXCLUSIVE, FENCES, FULL, RCPC, RELEASE
 from gradual.models.syntax import Complement, Difference, Expression, Intersection, Name, Named, Nothing, Union
-
-ACQUIRE, RELEASE, RCPC, EXCLUSIVE = 1, 2, 4, 8
-FULL = 15
-_KINDS = {"r": (1, 0), "w": (0, 1), "rw": (1, 1)}
 
 
 def members(history: History, expression: Expression) -> Column:
@@ -35,36 +32,26 @@ def members(history: History, expression: Expression) -> Column:
 
 
 def _reads(history: History) -> Column:
-    return (history.kind == READ) | (history.kind == RMW)
+    return np.asarray((history.kind == READ) | (history.kind == RMW))
 
 
 def _writes(history: History) -> Column:
-    return (history.kind == WRITE) | (history.kind == RMW)
+    return np.asarray((history.kind == WRITE) | (history.kind == RMW))
 
 
 def _marked(history: History, wanted: int, of: int) -> Column:
     """Accesses whose marks are `wanted`, as far as the bits `of` go."""
     if history.marks is None:
         return np.full(len(history), wanted == 0)
-    return (history.marks & of) == wanted
+    return np.asarray((history.marks & of) == wanted)
 
 
 def _fences(history: History, bits: int) -> Column:
     """Fences that order just these pairs."""
     fences = history.kind == FENCE
     if history.fence is None:
-        return fences if bits == FULL else np.zeros(len(history), dtype=bool)
-    return fences & (history.fence == bits)
-
-
-def pairs_ordered(before: str, after: str) -> int:
-    """The bits of Fence.before.after: RR=1, RW=2, WR=4, WW=8.
-
-    >>> pairs_ordered("rw", "rw"), pairs_ordered("r", "rw"), pairs_ordered("w", "w")
-    (15, 3, 8)
-    """
-    (rb, wb), (ra, wa) = _KINDS[before], _KINDS[after]
-    return rb * ra | 2 * rb * wa | 4 * wb * ra | 8 * wb * wa
+        return np.asarray(fences) if bits == FULL else np.zeros(len(history), dtype=bool)
+    return np.asarray(fences & (history.fence == bits))
 
 
 def _fence(bits: int) -> Callable[[History], Column]:
@@ -88,7 +75,5 @@ _NAMED: dict[str, Callable[[History], Column]] = {
     "A": lambda history: _reads(history) & _marked(history, ACQUIRE, ACQUIRE | RCPC),
     "Q": lambda history: _reads(history) & _marked(history, ACQUIRE | RCPC, ACQUIRE | RCPC),
     "L": lambda history: _writes(history) & _marked(history, RELEASE, RELEASE),
-    "Fence.tso": _fence(11),
-    "Fence.i": _fence(16),
-    **{f"Fence.{before}.{after}": _fence(pairs_ordered(before, after)) for before in _KINDS for after in _KINDS},
+    **{f"Fence.{kind}": _fence(bits) for kind, bits in FENCES.items()},
 }

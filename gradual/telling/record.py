@@ -29,8 +29,9 @@ def figures(verdict: Verdict, history: History) -> Record:
         "locations": len(history.locations),
         "write_pairs": verdict.write_pairs,
         "unordered_pairs": verdict.unordered_pairs,
-        "unordered_percent": round(verdict.unordered_percent, 4),
+        "unordered_percent": None if verdict.unordered_percent is None else round(verdict.unordered_percent, 4),
         "ordered_by": verdict.ordered_by,
+        "conflicts": verdict.conflicts,
         "seconds": round(verdict.seconds, 6),
         "message": verdict.message,
     }
@@ -68,7 +69,7 @@ def _base(name: str, file: str, model: str, verdict: str) -> Record:
     return {
         "history": name, "source": file, "model": model, "verdict": verdict, "decided_by": None, "operations": None,
         "threads": None, "locations": None, "write_pairs": None, "unordered_pairs": None, "unordered_percent": None,
-        "ordered_by": None, "seconds": None, "message": "",
+        "ordered_by": None, "conflicts": None, "seconds": None, "message": "",
     }
 
 

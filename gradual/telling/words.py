@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gradual.evidence.verdict import Cycle, Edge, Evidence, Overwritten, Path, Refutation, Step, ThinAir, Verdict
 from gradual.history import INITIAL, History, value_text
@@ -23,6 +24,8 @@ def summary(verdict: Verdict, history: History) -> str:
     pairs = ""
     if verdict.write_pairs and verdict.ordered_by:
         pairs = f", {verdict.unordered_percent:.1f} % of write pairs left unordered by {verdict.ordered_by}"
+    elif verdict.write_pairs and verdict.verdict == "consistent":
+        pairs = ", write pairs left unordered not counted: --unordered does"
     reason = f": {verdict.message}" if verdict.verdict == "unknown" else ""
     return f"{verdict.model} {verdict.verdict}{by} ({size}{pairs}, {verdict.seconds:.2f} s){reason}"
 
@@ -40,6 +43,11 @@ def explain(evidence: Evidence | None, history: History) -> list[str]:
     if isinstance(evidence, Refutation):
         return list(_refutation(evidence, history))
     return []
+
+
+def told(verdict: Verdict, history: History) -> Verdict:
+    """The verdict with its message, where it has none."""
+    return replace(verdict, message=verdict.message or in_a_line(verdict.evidence, history))
 
 
 def in_a_line(evidence: Evidence | None, history: History) -> str:

@@ -12,37 +12,32 @@ from itertools import combinations
 from typing import Any
 
 from gradual.deadline import Deadline
-from gradual.deciding.completion import sat
+from gradual.deciding import engine
+from gradual.deciding.completion.closure import between_operations
 from gradual.deciding.completion.solver import solve
-from gradual.deciding.saturation import Saturation
-from gradual.deciding.schedule import Schedule
+from gradual.deciding.engine.proof import evidence
 from gradual.evidence.verdict import Cycle, Refutation, Witness
 from gradual.history import INITIAL, History
-from gradual.models import order
-from gradual.models.model import Model
+from gradual.models.fit import Fit
 
 Clause = list[int]
 
 
-def complete(history: History, model: Model, deadline: Deadline) -> Witness | Cycle | Refutation:
+def complete(history: History, fit: Fit, deadline: Deadline) -> Witness | Cycle | Refutation:
     from pysat.solvers import Solver
 
     n = len(history)
     with Solver(name="glucose4") as solver:
-        for count, clause in enumerate(clauses(history, model)):
+        for count, clause in enumerate(clauses(history, fit)):
             solver.add_clause(clause)
             if count % 4096 == 0:
                 deadline.check()
         if solve(solver, deadline):
             return Witness(run(solver, n))
-    # Unsatisfiable says nothing anybody could check; saturation, and search on top of it, give the proof.
-    saturation = Saturation(history, model)
-    cycle = saturation.run()
-    if cycle is not None:
-        return cycle
-    proof = sat.complete(Schedule(saturation), deadline)
-    assert not isinstance(proof, Witness), "the two SAT encodings disagree"
-    return proof
+    # Unsatisfiable says nothing anybody could check; the engine gives the proof.
+    outcome = engine.decide(history, fit, deadline)
+    assert outcome.status == engine.VIOLATED, "the engine and the plain encoding disagree"
+    return evidence(history, fit, outcome)
 
 
 def run(solver: Any, n: int) -> list[int]:
@@ -59,10 +54,13 @@ def before(a: int, b: int, n: int) -> int:
     return a * n + b + 1 if a < b else -(b * n + a + 1)
 
 
-def clauses(history: History, model: Model) -> Iterator[Clause]:
+def clauses(history: History, fit: Fit) -> Iterator[Clause]:
     n = len(history)
-    for a, b in _certain(history, model):
-        yield [before(a, b, n)] if b != INITIAL else []  # nothing comes before the initial write
+    edges, bad = engine.static_edges(history, fit)
+    if bad >= 0:
+        yield []
+    for _, a, b in between_operations(edges, n):
+        yield [before(a, b, n)]
     location, source = history.location.tolist(), history.source.tolist()
     writes_at: dict[int, list[int]] = {}
     for w in history.writes.tolist():
@@ -80,18 +78,3 @@ def clauses(history: History, model: Model) -> Iterator[Clause]:
                 bc, ac = b * n + c + 1, a * n + c + 1
                 yield [-ab, -bc, ac]
                 yield [ab, bc, -ac]
-
-
-def _certain(history: History, model: Model) -> Iterator[tuple[int, int]]:
-    """The pairs every run has in this order."""
-    yield from order.ppo(history, model)
-    if not model.keeps_write_read:
-        yield from order.seen_successively(history)
-    location, thread = history.location, history.thread
-    for r in history.reads.tolist():
-        w = int(history.source[r])
-        if w >= 0 and (model.keeps_write_read or thread[w] != thread[r]):
-            yield w, r
-    for last in history.final.tolist():
-        if last >= 0:
-            yield from ((w, last) for w in history.writes.tolist() if w != last and location[w] == location[last])

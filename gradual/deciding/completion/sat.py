@@ -1,7 +1,7 @@
-"""A SAT solver proposes an order for the open pairs; saturation says which of them cannot be together.
+"""A SAT solver proposes an order for the open pairs; their closure says which of them cannot be together.
 
-One variable per pair that saturation leaves open. Acyclicity is not encoded: every contradiction
-saturation finds in a proposal becomes a clause over the pairs its cycle assumed.
+One variable per pair that is open. Acyclicity is not encoded: every contradiction that shows in a
+proposal becomes a clause over the pairs its cycle assumed.
 """
 
 from __future__ import annotations
@@ -9,22 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradual.deadline import Deadline
+from gradual.deciding.completion.closure import Closure, Contradiction
 from gradual.deciding.completion.solver import solve
-from gradual.deciding.proof import Contradiction
-from gradual.deciding.saturation import Saturation
-from gradual.deciding.schedule import Schedule
 from gradual.evidence.verdict import Cycle, Pair, Refutation, Witness
 
 
-def complete(stuck: Schedule, deadline: Deadline) -> Witness | Refutation:
-    return _Search(stuck.saturation, deadline).run()
+def complete(closure: Closure, deadline: Deadline) -> Witness | Refutation:
+    return _Search(closure, deadline).run()
 
 
 class _Search:
-    def __init__(self, saturation: Saturation, deadline: Deadline) -> None:
-        self.saturation = saturation
+    def __init__(self, closure: Closure, deadline: Deadline) -> None:
+        self.closure = closure
         self.deadline = deadline
-        self.pairs = list(saturation.unordered())
+        self.pairs = list(closure.unordered())
         self.variable = {pair: number for number, pair in enumerate(self.pairs, 1)}
         self.cases: list[Cycle] = []
 
@@ -35,33 +33,27 @@ class _Search:
             solver.set_phases(list(self.variable.values()))  # the order of the trace is the likely one
             while solve(solver, self.deadline):
                 before = len(self.cases)
-                mark = self.saturation.mark()
+                mark = self.closure.mark()
                 self.cases += self._contradictions(solver.get_model())
                 if len(self.cases) == before:
-                    return self._witness()
-                self.saturation.undo(mark)
+                    return self.closure.witness()
+                self.closure.undo(mark)
                 for case in self.cases[before:]:
                     solver.add_clause(self._clause(case))
         return Refutation(tuple(self.cases), tuple(self._lemmas()))
-
-    def _witness(self) -> Witness:
-        """With every pair ordered and no contradiction, any schedule goes through."""
-        witness = Schedule(self.saturation).run()
-        assert witness is not None, "a total store order that cannot be scheduled"
-        return witness
 
     def _contradictions(self, model: list[int]) -> Iterator[Cycle]:
         """Order the pairs as proposed, one after the other, leaving out those that close a cycle."""
         for literal in model:
             self.deadline.check()
             pair = self._pair(literal)
-            if self.saturation.precedes(*pair):
+            if self.closure.precedes(*pair):
                 continue
-            mark = self.saturation.mark()
+            mark = self.closure.mark()
             try:
-                self.saturation.assume(*pair)
+                self.closure.assume(*pair)
             except Contradiction as contradiction:
-                self.saturation.undo(mark)
+                self.closure.undo(mark)
                 yield contradiction.cycle
 
     def _pair(self, literal: int) -> Pair:

@@ -427,7 +427,7 @@ def path_known(g: Tables, c: int, u: int) -> bool:
 
 @kernel
 def look_at(g: Tables, z: int, by: int, came: int, tail: int, c: int) -> int:
-    """Put z, whose edge leads to the queue's entry `came`, behind the queue, where it may lead to c. Returns the tail."""
+    """Put z, whose edge leads to the queue's entry `came`, behind the queue, if it may come after c. The new tail."""
     if g.queue[tail - 1].node == c:
         return tail  # found already
     if z != c and (g.node[z].place <= g.node[c].place or g.search[z].looked == g.now[0].stamp):

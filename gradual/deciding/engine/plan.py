@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from gradual.deciding.engine import static
+from gradual.deciding.engine.kernels import PO
 from gradual.deciding.engine.tables import rows
-from gradual.history import FENCE, Column, History
+from gradual.history import Column, History
 from gradual.models.fit import Fit
 from gradual.models.matrix import Matrices
 from gradual.models.regular import Transition
@@ -72,7 +73,7 @@ class Plan:
     def _pair_by_pair(self, term: Expression) -> None:
         history = self._alone()
         matrix = Matrices(history).of(term)[:len(history), :len(history)]
-        self._given += [(a, b, static.PO) for a, b in np.argwhere(matrix).tolist()]
+        self._given += [(a, b, PO) for a, b in np.argwhere(matrix).tolist()]
 
     def _one_by_one(self, transition: Transition) -> None:
         before, after = self._mask(transition.before), self._mask(transition.after)
@@ -80,7 +81,7 @@ class Plan:
             if transition.step.inverse:
                 a, b = b, a
             if before[a] and after[b]:
-                self._given.append((self._node(transition.start, a), self._node(transition.end, b), static.PO))
+                self._given.append((self._node(transition.start, a), self._node(transition.end, b), PO))
 
     def _node(self, state: int, operation: int) -> int:
         if state == 0:
@@ -88,9 +89,6 @@ class Plan:
         return self._virtual.setdefault((state, operation), len(self._alone()) + len(self._virtual))
 
     # --- as tables
-
-    def alone_only(self) -> bool:
-        return bool(self._given)
 
     def number(self, test: Expression) -> int:
         if test not in self.sets:
@@ -101,7 +99,7 @@ class Plan:
         """Everything together. `extra` edges may be given for a batch of one."""
         gatherer, target = self._gatherers(plain)
         reading = self._readings(plain)
-        given = [*self._given, *((a, b, static.PO) for a, b in extra)]
+        given = [*self._given, *((a, b, PO) for a, b in extra)]
         histories = self.histories
 
         def column(name: str) -> Any:
@@ -129,7 +127,8 @@ class Plan:
             if t.step.relation in ALONG:
                 key = ALONG[t.step.relation], t.start, self.number(t.before)
                 groups.setdefault(key, []).append((t.end, self.number(t.after)))
-        gatherers, targets = [], []
+        gatherers: list[tuple[int, ...]] = []
+        targets: list[tuple[int, ...]] = []
         for key, ends in groups.items():
             gatherers.append((*key, len(targets)))
             targets += ends
@@ -188,5 +187,3 @@ def rank(history: History) -> Column:
     ranks[order] = place
     return ranks
 
-
-__all__ = ["FENCE", "Plan"]

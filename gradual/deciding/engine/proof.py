@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
-from gradual.deciding.engine import kernels
+from gradual.deciding.engine import Outcome, kernels
 from gradual.deciding.engine.tables import Entry
 from gradual.evidence.verdict import Cycle, Edge, EdgeKind, Pair, Path, Refutation, Step
 from gradual.history import INITIAL, RMW, WRITE, Column, History
@@ -24,8 +25,11 @@ LONG = 200
 FACTS = (kernels.UNIT, kernels.CLOSED)
 
 
-def evidence(history: History, fit: Fit, log: Sequence[Entry]) -> Cycle | Refutation:
+def evidence(history: History, fit: Fit, outcome: Outcome) -> Cycle | Refutation:
     """What the log of a violation proves."""
+    if outcome.bad >= 0:
+        return location_cycle(history, outcome.bad, fit.coherence or "")
+    log = outcome.log
     proof = _Proof(history, fit, log)
     last = log[-1]
     if last[0] == kernels.CYCLE:
@@ -45,7 +49,7 @@ class _Proof:
         self._history = history
         self._fit = fit
         self._log = log
-        self._paths = _Paths(history, fit)
+        self._shortcuts = Shortcuts(history, fit)
         self._shown: dict[Pair, list[int]] = {}
         """For each pair, the entries that show its order."""
         for place, (kind, before, after, _) in enumerate(log):
@@ -56,15 +60,15 @@ class _Proof:
 
     def cycle(self, place: int) -> Cycle:
         steps: dict[Pair, tuple[int, Step]] = {}
-        edges = self._paths.shortcut(self._round(place), closed=True)
-        todo = [(pair, place) for pair in self._premises(edges)]
+        edges = self._shortcuts.along(self._round(place), closed=True)
+        todo = [(pair, place) for pair in premises(edges, self._history)]
         while todo:
             pair, before = todo.pop()
             if pair in steps and steps[pair][0] < before:
                 continue
             at, step = self._step(pair, before)
             steps[pair] = at, step
-            todo += [(premise, at) for premise in self._premises(step.path)] if at >= 0 else []
+            todo += [(premise, at) for premise in premises(step.path, self._history)] if at >= 0 else []
         ordered = sorted(steps.values(), key=lambda found: found[0])
         return Cycle(edges, self._fit.axiom, tuple(step for _, step in ordered))
 
@@ -76,7 +80,7 @@ class _Proof:
         earlier = [place for place in self._shown.get(pair, ()) if place < before]
         if not earlier:
             raise _NeedsClauses
-        return earlier[0], Step(*pair, self._paths.shortcut(self._arrows(earlier[0])), self._fit.axiom)
+        return earlier[0], Step(*pair, self._shortcuts.along(self._arrows(earlier[0])), self._fit.axiom)
 
     # --- a refutation
 
@@ -98,7 +102,7 @@ class _Proof:
         edges = self._round(place)
         steps: list[Step] = []
         assumed: set[Pair] = set()
-        todo = self._premises(edges)
+        todo = premises(edges, self._history)
         while todo:
             pair = todo.pop()
             known = [at for at in self._shown.get(pair, ()) if at < place and self._log[at][0] == kernels.KNOWN]
@@ -107,7 +111,7 @@ class _Proof:
                 steps.append(Step(*pair, path, self._fit.coherence or ""))
             elif known:
                 steps.append(Step(*pair, self._arrows(known[0]), self._fit.axiom))
-                todo += self._premises(steps[-1].path)
+                todo += premises(steps[-1].path, self._history)
             else:
                 assumed.add(pair)
         once = {(step.before, step.after): step for step in steps}
@@ -118,35 +122,36 @@ class _Proof:
     def _arrows(self, place: int) -> Path:
         """The path of an entry, forwards."""
         passages = self._log[place][3][::-1]
-        return tuple(Edge(KINDS[by], a, b) for (a, _), (b, by) in zip(passages, passages[1:], strict=False))
+        return tuple(Edge(KINDS[by], a, b) for (a, _), (b, by) in pairwise(passages))
 
     def _round(self, place: int) -> Path:
         """The cycle of an entry. That of a fact goes back from the end of its path by what it excludes."""
-        kind, before, after, passages = self._log[place]
+        kind, before, _, passages = self._log[place]
         path = self._arrows(place)
         if kind in (kernels.CYCLE, kernels.CASE):
             start, by = passages[-1]
             return (*path, Edge(KINDS[by], passages[0][0], start))
         return (*path, Edge("rw" if kind == kernels.UNIT else "ww", path[-1].end, before))
 
-    def _premises(self, path: Path) -> list[Pair]:
-        """The pairs of writes that a path rests on, but for demanded last writes."""
-        found = []
-        for edge in path:
-            pair = None
-            if edge.kind == "ww":
-                pair = edge.start, edge.end
-            elif edge.kind == "rw" and self._history.source[edge.start] != INITIAL:
-                pair = int(self._history.source[edge.start]), edge.end
-            if pair is not None and self._history.final[self._history.location[pair[1]]] != pair[1]:
-                found.append(pair)
-        return found
+
+def premises(path: Path, history: History) -> list[Pair]:
+    """The pairs of writes that a path rests on, but for demanded last writes."""
+    found = []
+    for edge in path:
+        pair = None
+        if edge.kind == "ww":
+            pair = edge.start, edge.end
+        elif edge.kind == "rw" and history.source[edge.start] != INITIAL:
+            pair = int(history.source[edge.start]), edge.end
+        if pair is not None and history.final[history.location[pair[1]]] != pair[1]:
+            found.append(pair)
+    return found
 
 
 # --- shorter paths
 
 
-class _Paths:
+class Shortcuts:
     """Shortens paths by the program order that a model keeps in one step."""
 
     def __init__(self, history: History, fit: Fit) -> None:
@@ -169,7 +174,7 @@ class _Paths:
             self._masks[test] = members(self._history, test)
         return bool(self._masks[test][operation])
 
-    def shortcut(self, path: Path, *, closed: bool = False) -> Path:
+    def along(self, path: Path, *, closed: bool = False) -> Path:
         """A shortest path (or cycle) along its arrows and program order between its operations."""
         if len(path) > LONG:
             return self._merged(path)
@@ -194,12 +199,7 @@ class _Paths:
                 if edge.end not in came:
                     came[edge.end] = edge
                     queue.append(edge.end)
-        found: list[Edge] = []
-        edge = came.get(end)
-        while edge is not None:
-            found.append(edge)
-            edge = came[edge.start]
-        return (*reversed(found), *([closing] if closing else []))
+        return (*walked(came, end), *([closing] if closing else []))
 
     def _merged(self, path: Path) -> Path:
         merged: list[Edge] = []
@@ -210,6 +210,16 @@ class _Paths:
             else:
                 merged.append(edge)
         return tuple(merged)
+
+
+def walked(came: dict[int, Edge | None], end: int) -> Path:
+    """The way to a node, from how each node on it was reached."""
+    found: list[Edge] = []
+    edge = came.get(end)
+    while edge is not None:
+        found.append(edge)
+        edge = came[edge.start]
+    return tuple(reversed(found))
 
 
 # --- what coherence says, as paths
@@ -259,12 +269,3 @@ def location_cycle(history: History, read: int, scope: str) -> Cycle:
     last = _access_before(history, read)
     write = last if history.kind[last] in (WRITE, RMW) else int(history.source[last])
     return Cycle((*location_path(history, write, read), Edge("rw", read, write)), scope)
-
-
-def own_future(history: History, scope: str) -> Iterator[Cycle]:
-    """Reads whose source lies later in their own thread (for an rmw: is the rmw itself)."""
-    reads = history.reads
-    source = history.source[reads]
-    for r, w in zip(reads[source >= reads].tolist(), source[source >= reads].tolist(), strict=True):
-        if history.thread[w] == history.thread[r]:
-            yield Cycle((Edge("po", r, w), Edge("wr", w, r)) if w != r else (Edge("wr", w, r),), scope)

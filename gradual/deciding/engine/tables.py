@@ -33,9 +33,9 @@ FIELDS: dict[str, str] = {
     # nodes on the way back from a write
     "queue": "node came by",
     # the one row of numbers that change all the time
-    "now": ("operations nodes locations performed stacked heaped phase indexed buckets edges cycle choices stamp pairs assigned levels clauses "
-            "held fresh followed learnt falsified proved entries passages seed:i8 bump:f8 budget:i8 conflicts:i8 "
-            "known:i8 taken_back:i8"),
+    "now": ("operations nodes locations performed stacked heaped phase indexed buckets edges cycle choices stamp pairs "
+            "assigned levels clauses held fresh followed learnt falsified proved entries passages seed:i8 bump:f8 "
+            "budget:i8 conflicts:i8 known:i8 taken_back:i8"),
 }
 
 
@@ -110,10 +110,10 @@ def numbers(length: int, plain: bool) -> Any:
     return [0] * length if plain else np.zeros(length, dtype=np.int32)
 
 
-def longer(table: Any, name: str, length: int) -> Any:
-    """The same table with more rows."""
+def longer(table: Any, name: str, length: int, of: dict[str, str] = FIELDS) -> Any:
+    """The same table with more rows; a column of numbers has no name."""
     if isinstance(table, list):
-        return table + (rows(name, length - len(table), True) if name else [0] * (length - len(table)))
+        return table + (rows(name, length - len(table), True, of) if name else [0] * (length - len(table)))
     if length * table.itemsize > MEMORY:
         raise MemoryError
     grown = np.zeros(length, dtype=table.dtype)

@@ -1,8 +1,8 @@
 """Saturation: everything that every store order must contain, as far as paths alone tell.
 
-The least ww with R = (static ∪ ww ∪ rw)⁺ and R_WW ∪ cf[R] ⊆ ww, over the static edges of any model that fits the engine.
-It contains pww (SC) and wpww (TSO), and lies in every store order that the model allows: how much of the order is
-forced. Time is near-linear in practice, memory linear in operations × chains.
+The least ww with R = (static ∪ ww ∪ rw)⁺ and R_WW ∪ cf[R] ⊆ ww, over the static edges of any model that fits
+the engine. It contains pww (SC) and wpww (TSO), and lies in every store order that the model allows: how much of the
+order is forced. Time is near-linear in practice, memory linear in operations × chains.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Saturation:
         self._run = Run(histories, fit, compiled)
         operations = max(map(len, histories))
         self._graph = self._new_graph(8 * operations + 64, 2 * operations + 64, 64)
-        self._ordered = kernels.Ordered(tables.numbers(len(histories), self._plain))
-        kernels_: Any = _compiled() if compiled else kernels
+        self._ordered = kernels.Ordered(*(tables.numbers(len(histories), self._plain) for _ in range(2)))
+        kernels_: Any = load() if compiled else kernels
         while not kernels_.saturate_all(self._run.batch, self._run.building, self._graph, self._ordered):
             deadline.check()
             self._make_room()
@@ -74,10 +74,13 @@ class Saturation:
 
     # --- questions
 
-    def ordered_pairs(self, history: int = 0) -> int | None:
-        """How many pairs of writes to one location are ordered; None where no store order is left."""
-        pairs = int(self._ordered.pairs[history])
-        return None if pairs == kernels.CONTRADICTION else pairs
+    def ordered_pairs(self, history: int = 0) -> int:
+        """How many pairs of writes to one location are ordered (after a contradiction: were, by then)."""
+        return int(self._ordered.pairs[history])
+
+    def contradicted(self, history: int = 0) -> bool:
+        """Are there paths that no store order allows?"""
+        return bool(self._ordered.contradicted[history])
 
     def precedes(self, a: int, b: int) -> bool:
         """Of the last history: does write a come before write b of the same location?"""
@@ -87,24 +90,26 @@ class Saturation:
 
 
 @cache
-def _compiled() -> Any:
+def load() -> Any:
+    """The compiled kernels."""
     from gradual.deciding.engine import examples
 
     small = Saturation.__new__(Saturation)
     small._plain = False
     small._run = examples()
+    ordered = kernels.Ordered(tables.numbers(1, False), tables.numbers(1, False))
     types = {"Batch": small._run.batch, "Building": small._run.building, "Graph": small._new_graph(1, 1, 1),
-             "Ordered": kernels.Ordered(tables.numbers(1, False)), "Tables": small._run.new_tables()}
+             "Ordered": ordered, "Tables": small._run.new_tables(), "Results": small._run.results}
     return kernel.compiled(("saturate_all",), (engine_kernels, static, kernels), types)
 
 
 def forced_pairs(history: History, fit: Fit, deadline: Deadline) -> list[Pair]:
     """The partial store order, transitively closed. Quadratic: for small histories."""
     saturation = Saturation([history], fit, deadline)
-    return [(v, w) for v, w in write_pairs(history) if saturation.precedes(v, w)]
+    return [(v, w) for v, w in all_write_pairs(history) if saturation.precedes(v, w)]
 
 
-def write_pairs(history: History) -> Iterator[Pair]:
+def all_write_pairs(history: History) -> Iterator[Pair]:
     """All pairs of different writes to one location, either way round."""
     location = history.location.tolist()
     at: dict[int, list[int]] = {}

@@ -20,9 +20,6 @@ from gradual.deciding.kernel import kernel
 
 NONE = -1
 READ, WRITE, RMW, FENCE = range(4)
-CONTRADICTION = -2
-"""As a count of pairs: there are paths that no store order allows."""
-
 FIELDS: dict[str, str] = {
     # per node: an edge (the newest one; others are chained), its chain and its position there
     "event": "kind location source first chain position waits reader next_reader",
@@ -54,6 +51,14 @@ class Graph(NamedTuple):
     now: Any
 
 
+class Ordered(NamedTuple):
+    """Per history: how many pairs of writes to one location are ordered, and whether that is too much for any store
+    order."""
+
+    pairs: Any
+    contradicted: Any
+
+
 @kernel
 def saturate_all(b: Batch, s: Building, g: Graph, ordered: Ordered) -> int:
     """For each history of a batch the pairs of writes that are ordered, in the end. False: more room, and again; it
@@ -64,29 +69,22 @@ def saturate_all(b: Batch, s: Building, g: Graph, ordered: Ordered) -> int:
             answer = build(b, s, now.history)
             if answer == FULL or not lay_out(b, s, g):
                 return 0
-            ordered.pairs[now.history] = NONE if answer == BUILT else CONTRADICTION
-        going_on = ordered.pairs[now.history] == NONE
+            ordered.contradicted[now.history] = 0 if answer == BUILT else 1
+        going_on = ordered.contradicted[now.history] == 0
         while going_on:
             now.round = 1
             if not sort_topologically(g):
-                ordered.pairs[now.history] = CONTRADICTION
+                ordered.contradicted[now.history] = 1
                 break
             set_clocks(g)
             before = now.arrows
             if not infer(g):
                 return 0
             going_on = now.arrows > before
-        if ordered.pairs[now.history] == NONE:
-            ordered.pairs[now.history] = ordered_pairs(g)
+        ordered.pairs[now.history] = ordered_pairs(g)
         now.history += 1
         now.round = 0
     return 1
-
-
-class Ordered(NamedTuple):
-    """Per history: how many pairs of writes to one location are ordered, or CONTRADICTION."""
-
-    pairs: Any
 
 
 # --- tables

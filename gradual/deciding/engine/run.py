@@ -1,0 +1,110 @@
+"""A batch of histories in the tables of the engine, which grow as the kernels ask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gradual.deciding.engine import kernels, static, tables
+from gradual.deciding.engine.plan import Edge, Plan
+from gradual.deciding.engine.tables import get, put
+from gradual.history import History
+from gradual.models.fit import Fit
+
+ENDLESS = 1 << 62
+
+
+class Run:
+    """The batch, the building of its static edges, and the tables of the engine once these are known."""
+
+    def __init__(self, histories: Sequence[History], fit: Fit, compiled: bool, *, extra: Sequence[Edge] = (),
+                 patience: int = ENDLESS) -> None:
+        plan = Plan(fit, histories)
+        self._plain = not compiled
+        self._states = plan.states
+        self._threads = max(len(history.threads) for history in histories)
+        self._room = 1
+        self.histories = histories
+        self.operations = max(map(len, histories))
+        self.locations = max(len(history.locations) for history in histories)
+        self.batch = plan.batch(self._plain, extra, patience)
+        self.building = self._new_building()
+        self.results = static.Results(self._rows("result", len(histories), static.FIELDS),
+                                      self._numbers(sum(map(len, histories))))
+        self.tables: tables.Tables
+
+    def _rows(self, name: str, length: int, fields: dict[str, str] = tables.FIELDS) -> Any:
+        return tables.rows(name, length, self._plain, fields)
+
+    def _numbers(self, length: int) -> Any:
+        return tables.numbers(length, self._plain)
+
+    # --- static edges
+
+    def _new_building(self) -> static.Building:
+        n, gatherers = self.operations, len(self.batch.gatherer) - 1
+        most = self._states * n + (n // static.TOGETHER + 1) * gatherers
+        virtual = max(most * min(self._room, 8) // 8, len(self.batch.virtual) + 8)
+        fields = static.FIELDS
+        return static.Building(
+            self._rows("edge", self._room * (3 * n + len(self.batch.given) + 8), fields), self._numbers(n),
+            self._numbers(self._threads + 2), self._rows("held_by", gatherers * (self.locations + 1), fields),
+            self._rows("cell", (n + 8) * min(self._room, gatherers), fields),
+            self._rows("seen", self.locations, fields), self._numbers(n + virtual),
+            self._numbers(self._states * n), self._numbers(virtual), self._rows("building", 1, fields))
+
+    def more_room(self) -> None:
+        """For more static edges and virtual nodes; the history at hand begins again."""
+        history = get(self.building.now[0], "history")
+        self._room *= 2
+        self.building = self._new_building()
+        put(self.building.now[0], history=history)
+
+    def build(self, build: Any) -> None:
+        """The static edges of a batch of one: then the tables are as large as it needs, not as it might."""
+        while build(self.batch, self.building, 0) == static.FULL:
+            self.more_room()
+        put(self.building.now[0], ready=static.NOT_LOADED)
+
+    # --- the tables of the engine
+
+    def new_tables(self) -> tables.Tables:
+        """For the edges that were built, or for any that there is room to build."""
+        now = self.building.now[0]
+        built = get(now, "ready") != static.NOT_BUILT
+        nodes = get(now, "nodes") if built else len(self.building.led)
+        edges = get(now, "edges") if built else len(self.building.edge)
+        n, rows, numbers = self.operations, self._rows, self._numbers
+        return tables.Tables(
+            rows("node", nodes + 1), rows("slot", n + self.locations + 1), rows("place", self.locations),
+            self.building.edge, numbers(edges), numbers(n), numbers(nodes), numbers(nodes), numbers(n),
+            rows("search", 0), rows("origin", 0), rows("pair", 0), rows("literal", 0), numbers(0), numbers(0),
+            numbers(0), numbers(0), numbers(0), numbers(1), rows("held", 0), rows("entry", 0), rows("passage", 0),
+            rows("queue", 0), rows("now", 1))
+
+    def grow(self, wanted: int) -> None:
+        """Make the room that a kernel asked for."""
+        g = self.tables
+        if wanted == static.MORE_ROOM:
+            self.more_room()
+            self.tables = self.new_tables()._replace(entry=g.entry, passage=g.passage)
+            put(self.tables.now[0], entries=get(g.now[0], "entries"), passages=get(g.now[0], "passages"))
+        elif wanted == kernels.MORE_SEARCH:
+            self.tables = g._replace(search=self._rows("search", len(g.node)), origin=self._rows("origin", len(g.to)),
+                                     queue=self._rows("queue", kernels.LOOK + 1))
+        elif wanted == kernels.MORE_PAIRS:
+            self.tables = self._more_pairs(max(64, 2 * len(g.pair)))
+        elif wanted == kernels.MORE_CLAUSES:
+            self.tables = g._replace(held=tables.longer(g.held, "held", 2 * (len(g.held) + len(g.pair)) + 64),
+                                     clause=tables.longer(g.clause, "", 2 * len(g.clause) + 64))
+        else:
+            self.tables = g._replace(entry=tables.longer(g.entry, "entry", 2 * len(g.entry) + 64),
+                                     passage=tables.longer(g.passage, "passage", 2 * len(g.passage) + 1024))
+
+    def _more_pairs(self, length: int) -> tables.Tables:
+        g, longer = self.tables, tables.longer
+        return g._replace(
+            pair=longer(g.pair, "pair", length), literal=longer(g.literal, "literal", 2 * length),
+            bucket=self._numbers(4 * length), trail=longer(g.trail, "", length + 1),
+            level=longer(g.level, "", length + 2), fresh=longer(g.fresh, "", length + 1),
+            learnt=longer(g.learnt, "", length + 1))

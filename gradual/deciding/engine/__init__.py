@@ -89,9 +89,14 @@ def _outcomes(run: Run, functions: Any, deadline: Deadline, budget: int) -> list
 def _outcome(run: Run, h: int) -> Outcome:
     row = run.results.result[h]
     status = STATUS[get(row, "status")]
-    order = run.results.run[int(run.batch.start[h]):int(run.batch.start[h + 1])] if status == CONSISTENT else None
+    order = _order(run, h) if status == CONSISTENT else None
     log = _log(run, get(row, "entry"), get(row, "past")) if status == VIOLATED else ()
     return Outcome(status, order, log, get(row, "bad"), get(row, "conflicts"))
+
+
+def _order(run: Run, h: int) -> Any:
+    rows = run.results.run[get(run.batch.history[h], "start"):get(run.batch.history[h + 1], "start")]
+    return [row.operation for row in rows] if isinstance(rows, list) else rows["operation"]
 
 
 def _log(run: Run, first: int, past: int) -> list[Entry]:

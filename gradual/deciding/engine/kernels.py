@@ -35,7 +35,7 @@ UNIT, CLOSED, KNOWN, CYCLE, CASE, LEMMA = range(6)
 """Entries of the log: `before` precedes `after` as the path leads to a reader of `after` (UNIT), as it leads to `after`
 itself (CLOSED, KNOWN); a cycle that rests on nothing (CYCLE) or on the pairs it assumes (CASE); a clause (LEMMA)."""
 RUNNING, STUCK, SETTLING, TAKING_BACK = range(4)
-DONE, VIOLATION, PAUSE, MORE_PAIRS, MORE_CLAUSES, MORE_LOG, MORE_SEARCH = range(7)
+DONE, VIOLATION, PAUSE, MORE_PAIRS, MORE_CLAUSES, MORE_LOG = range(6)
 """What `advance` answers. The last ones ask for larger tables; then it goes on where it was."""
 LOOK = 600
 """Nodes among which a path is looked for that orders a pair of writes."""
@@ -54,8 +54,6 @@ def advance(g: Tables) -> int:
             now.phase = STUCK
             now.conflicts += 1
         if now.phase == STUCK:
-            if len(g.search) <= now.nodes:
-                return MORE_SEARCH
             if now.indexed == 0:
                 index_edges_in(g)
             answer = look_into_it(g)
@@ -100,7 +98,7 @@ def next_ready(g: Tables) -> int:
     now = g.now[0]
     if now.stacked > 0:
         now.stacked -= 1
-        return g.stack[now.stacked]
+        return g.node[now.stacked].stack
     return sink(g)
 
 
@@ -146,7 +144,7 @@ def enqueue(g: Tables, a: int) -> None:
     if writes(g.node[a].kind):
         rise(g, a)
     else:
-        g.stack[now.stacked] = a
+        g.node[now.stacked].stack = a
         now.stacked += 1
 
 
@@ -154,7 +152,7 @@ def enqueue(g: Tables, a: int) -> None:
 def perform(g: Tables, a: int) -> None:
     now, node = g.now[0], g.node[a]
     node.place = now.performed
-    g.run[now.performed] = a
+    g.node[now.performed].run = a
     now.performed += 1
     if node.slot != NONE:
         g.slot[node.slot].unread -= 1
@@ -166,7 +164,7 @@ def perform(g: Tables, a: int) -> None:
         if place.parked != NONE and g.slot[place.current].unread <= 1:
             wake(g, node.location)
     for k in range(node.out, g.node[a + 1].out):
-        release(g, g.to[k])
+        release(g, g.edge[k].to)
     literal = node.out_literal
     while literal != NONE:
         if g.literal[literal].edge != OFF:
@@ -187,29 +185,29 @@ def release(g: Tables, b: int) -> None:
 def rise(g: Tables, a: int) -> None:
     """Put a write on the heap, lowest rank on top."""
     now, rank, i = g.now[0], g.node[a].rank, g.now[0].heaped
-    while i > 0 and g.node[g.heap[(i - 1) // 2]].rank > rank:
-        g.heap[i] = g.heap[(i - 1) // 2]
+    while i > 0 and g.node[g.node[(i - 1) // 2].heap].rank > rank:
+        g.node[i].heap = g.node[(i - 1) // 2].heap
         i = (i - 1) // 2
-    g.heap[i] = a
+    g.node[i].heap = a
     now.heaped += 1
 
 
 @kernel
 def sink(g: Tables) -> int:
     """Take the top off the heap."""
-    now, top = g.now[0], g.heap[0]
+    now, top = g.now[0], g.node[0].heap
     now.heaped -= 1
-    last, i = g.heap[now.heaped], 0
+    last, i = g.node[now.heaped].heap, 0
     rank = g.node[last].rank
     while 2 * i + 1 < now.heaped:
         child = 2 * i + 1
-        if child + 1 < now.heaped and g.node[g.heap[child + 1]].rank < g.node[g.heap[child]].rank:
+        if child + 1 < now.heaped and g.node[g.node[child + 1].heap].rank < g.node[g.node[child].heap].rank:
             child += 1
-        if g.node[g.heap[child]].rank >= rank:
+        if g.node[g.node[child].heap].rank >= rank:
             break
-        g.heap[i] = g.heap[child]
+        g.node[i].heap = g.node[child].heap
         i = child
-    g.heap[i] = last
+    g.node[i].heap = last
     return top
 
 
@@ -223,7 +221,7 @@ def look_into_it(g: Tables) -> int:
     if now.buckets != len(g.bucket):
         fill_buckets(g)
     length = walk(g, first_waiting(g))
-    if now.pairs + length > len(g.pair):
+    if now.pairs + length + 2 > len(g.pair):
         return MORE_PAIRS
     if not room_in_log(g, now.choices + 1, now.choices * (LOOK + 1) + length):
         return MORE_LOG
@@ -232,7 +230,7 @@ def look_into_it(g: Tables) -> int:
         return VIOLATION
     open_pairs = 0
     for i in range(now.learnt):
-        if g.pair[g.learnt[i] // 2].value == NONE:
+        if g.pair[g.pair[i].learnt // 2].value == NONE:
             open_pairs += 1
     now.falsified = 1 if open_pairs == 0 or now.learnt == 1 else 0
     now.proved = 1 if now.learnt == 1 else 0
@@ -266,23 +264,23 @@ def walk(g: Tables, start: int) -> int:
     now = g.now[0]
     now.stamp += 1
     a = start
-    while g.search[a].walked != now.stamp:
-        g.search[a].walked = now.stamp
+    while g.node[a].walked != now.stamp:
+        g.node[a].walked = now.stamp
         if g.node[a].waits == 0:
             wait_for_reader(g, a)
         else:
             wait_for_edge(g, a)
-        a = g.search[a].before
+        a = g.node[a].before
     while g.node[a].kind == VIRTUAL:
-        a = g.search[a].before
+        a = g.node[a].before
     now.cycle = a
     now.choices = 0
     length = 0
     while length == 0 or a != now.cycle:
         length += 1
-        if g.search[a].by == RW:
+        if g.node[a].by == RW:
             now.choices += 1
-        a = g.search[a].before
+        a = g.node[a].before
     now.budget -= length
     return length
 
@@ -293,37 +291,37 @@ def wait_for_reader(g: Tables, a: int) -> None:
     current = g.place[g.node[a].location].current
     first = NONE
     for k in range(g.slot[current].readers, g.slot[current + 1].readers):
-        r = g.reader[k]
+        r = g.slot[k].reader
         if r != a and g.node[r].place == NONE and (first == NONE or g.node[r].rank < g.node[first].rank):
             first = r
-    g.search[a].before = first
-    g.search[a].by = RW
+    g.node[a].before = first
+    g.node[a].by = RW
 
 
 @kernel
 def wait_for_edge(g: Tables, a: int) -> None:
     """A node waits for a static edge before a hard literal before a soft one."""
     first = NONE
-    for k in range(g.search[a].into, g.search[a + 1].into):
-        b = g.origin[k].node
+    for k in range(g.node[a].into, g.node[a + 1].into):
+        b = g.edge[k].origin
         if g.node[b].place == NONE and (first == NONE or g.node[b].rank < g.node[first].rank):
             first = b
-            g.search[a].by = g.origin[k].by
+            g.node[a].by = g.edge[k].origin_by
     if first == NONE:
-        literal, soft = g.search[a].in_literal, NONE
+        literal, soft = g.node[a].in_literal, NONE
         while literal != NONE and first == NONE:
             if g.literal[literal].edge != OFF and g.node[start_of(g, literal)].place == NONE:
                 if g.literal[literal].edge == HARD:
                     first = start_of(g, literal)
-                    g.search[a].by = FACT
+                    g.node[a].by = FACT
                 else:
                     soft = literal
             literal = g.literal[literal].next_in
         if first == NONE:
             first = start_of(g, soft)
-            g.search[a].by = ASSUMED
-            g.search[a].literal = soft
-    g.search[a].before = first
+            g.node[a].by = ASSUMED
+            g.node[a].literal = soft
+    g.node[a].before = first
 
 
 @kernel
@@ -331,24 +329,24 @@ def index_edges_in(g: Tables) -> None:
     """The static edges by the node they lead to; made when first needed."""
     now = g.now[0]
     now.indexed = 1
-    g.clause[0] = 0
+    g.held[0].begin = 0
     for a in range(now.nodes + 1):
-        row = g.search[a]
+        row = g.node[a]
         row.into = 0
         row.in_literal = NONE
         row.walked = 0
         row.looked = 0
     for k in range(now.edges):
-        g.search[g.edge[k].end].into += 1
+        g.node[g.edge[k].end].into += 1
     first = 0
     for a in range(now.nodes + 1):
-        first += g.search[a].into
-        g.search[a].into = first
+        first += g.node[a].into
+        g.node[a].into = first
     for k in range(now.edges):
-        row = g.search[g.edge[k].end]
+        row = g.node[g.edge[k].end]
         row.into -= 1
-        g.origin[row.into].node = g.edge[k].start
-        g.origin[row.into].by = g.edge[k].by
+        g.edge[row.into].origin = g.edge[k].start
+        g.edge[row.into].origin_by = g.edge[k].by
 
 
 # --- weigh
@@ -362,26 +360,26 @@ def weigh(g: Tables) -> None:
     decided, assumed, a = NONE, NONE, now.cycle
     while True:
         literal = NONE
-        if g.search[a].by == ASSUMED:
-            literal = g.search[a].literal
+        if g.node[a].by == ASSUMED:
+            literal = g.node[a].literal
             assumed = a
-        elif g.search[a].by == RW:
+        elif g.node[a].by == RW:
             literal = choice_behind(g, a)
             if literal != NONE:
                 decided = a
         if literal != NONE:
             learn_literal(g, literal ^ 1)
-        a = g.search[a].before
+        a = g.node[a].before
         if a == now.cycle:
             break
     if now.learnt == 1 and decided != NONE:
         # u waits for a reader r, and a path leads from u to r: u is stored before what r reads
-        log_path(g, UNIT, g.search[decided].before, decided)
+        log_path(g, UNIT, g.node[decided].before, decided)
         name_pair(g, decided, g.place[g.node[decided].location].current)
     elif now.learnt == 1:
         # an assumed edge, and a path back: the other way round
-        log_path(g, CLOSED, g.search[assumed].before, assumed)
-        name_pair(g, assumed, g.search[assumed].before)
+        log_path(g, CLOSED, g.node[assumed].before, assumed)
+        name_pair(g, assumed, g.node[assumed].before)
     else:
         log_cycle(g, CASE if now.learnt > 0 else CYCLE)
 
@@ -407,10 +405,10 @@ def path_known(g: Tables, c: int, u: int) -> bool:
     tail, head = 1, 0
     while head < tail and tail < LOOK:
         y = g.queue[head].node
-        for k in range(g.search[y].into, g.search[y + 1].into):
+        for k in range(g.node[y].into, g.node[y + 1].into):
             if tail < len(g.queue):
-                tail = look_at(g, g.origin[k].node, g.origin[k].by, head, tail, c)
-        literal = g.search[y].in_literal
+                tail = look_at(g, g.edge[k].origin, g.edge[k].origin_by, head, tail, c)
+        literal = g.node[y].in_literal
         while literal != NONE:
             if g.literal[literal].edge == HARD and tail < len(g.queue):
                 tail = look_at(g, start_of(g, literal), FACT, head, tail, c)
@@ -430,9 +428,9 @@ def look_at(g: Tables, z: int, by: int, came: int, tail: int, c: int) -> int:
     """Put z, whose edge leads to the queue's entry `came`, behind the queue, if it may come after c. The new tail."""
     if g.queue[tail - 1].node == c:
         return tail  # found already
-    if z != c and (g.node[z].place <= g.node[c].place or g.search[z].looked == g.now[0].stamp):
+    if z != c and (g.node[z].place <= g.node[c].place or g.node[z].looked == g.now[0].stamp):
         return tail
-    g.search[z].looked = g.now[0].stamp
+    g.node[z].looked = g.now[0].stamp
     g.queue[tail].node = z
     g.queue[tail].came = came
     g.queue[tail].by = by
@@ -443,9 +441,9 @@ def look_at(g: Tables, z: int, by: int, came: int, tail: int, c: int) -> int:
 def learn_literal(g: Tables, literal: int) -> None:
     now = g.now[0]
     for i in range(now.learnt):
-        if g.learnt[i] == literal:
+        if g.pair[i].learnt == literal:
             return
-    g.learnt[now.learnt] = literal
+    g.pair[now.learnt].learnt = literal
     now.learnt += 1
 
 
@@ -457,7 +455,7 @@ def bucket_of(g: Tables, low: int, high: int) -> int:
     """Where a pair is, or would be."""
     mask = len(g.bucket) - 1
     i = (low * 1000003 + high * 7919) & mask
-    while g.bucket[i] != NONE and (g.pair[g.bucket[i]].low != low or g.pair[g.bucket[i]].high != high):
+    while g.bucket[i].pair != NONE and (g.pair[g.bucket[i].pair].low != low or g.pair[g.bucket[i].pair].high != high):
         i = (i + 1) & mask
     return i
 
@@ -466,9 +464,9 @@ def bucket_of(g: Tables, low: int, high: int) -> int:
 def fill_buckets(g: Tables) -> None:
     g.now[0].buckets = len(g.bucket)
     for i in range(len(g.bucket)):
-        g.bucket[i] = NONE
+        g.bucket[i].pair = NONE
     for v in range(g.now[0].pairs):
-        g.bucket[bucket_of(g, g.pair[v].low, g.pair[v].high)] = v
+        g.bucket[bucket_of(g, g.pair[v].low, g.pair[v].high)].pair = v
 
 
 @kernel
@@ -476,10 +474,10 @@ def literal_of(g: Tables, a: int, b: int) -> int:
     """The literal "a before b"."""
     low, high = min(a, b), max(a, b)
     i = bucket_of(g, low, high)
-    if g.bucket[i] == NONE:
+    if g.bucket[i].pair == NONE:
         new_pair(g, low, high)
-        g.bucket[i] = g.now[0].pairs - 1
-    return 2 * g.bucket[i] + (0 if a == low else 1)
+        g.bucket[i].pair = g.now[0].pairs - 1
+    return 2 * g.bucket[i].pair + (0 if a == low else 1)
 
 
 @kernel
@@ -521,7 +519,7 @@ def settle(g: Tables) -> int:
     while True:
         if not room_in_log(g, 1, 2 * now.pairs):
             return MORE_LOG
-        if now.held + now.pairs + 1 >= len(g.held) or now.clauses + 2 >= len(g.clause):
+        if now.held + now.pairs + 2 >= len(g.held):
             return MORE_CLAUSES
         if now.falsified == 1:
             resolve(g)
@@ -548,16 +546,16 @@ def resolve(g: Tables) -> None:
         newest = newest_literal(g)
         if newest == NONE or alone(g, newest):
             break
-        v = g.learnt[newest] // 2
+        v = g.pair[newest].learnt // 2
         now.learnt -= 1
-        g.learnt[newest] = g.learnt[now.learnt]
+        g.pair[newest].learnt = g.pair[now.learnt].learnt
         g.pair[v].activity += now.bump
         reason = g.pair[v].reason
-        for k in range(g.clause[reason], g.clause[reason + 1]):
+        for k in range(g.held[reason].begin, g.held[reason + 1].begin):
             literal = g.held[k].literal
             if literal // 2 != v and not is_fact(g, literal // 2):
                 learn_literal(g, literal)
-        now.budget -= g.clause[reason + 1] - g.clause[reason]
+        now.budget -= g.held[reason + 1].begin - g.held[reason].begin
     log_lemma(g)
 
 
@@ -571,8 +569,8 @@ def drop_facts(g: Tables) -> None:
     """Literals that are false for good."""
     now, kept = g.now[0], 0
     for i in range(now.learnt):
-        if not is_fact(g, g.learnt[i] // 2):
-            g.learnt[kept] = g.learnt[i]
+        if not is_fact(g, g.pair[i].learnt // 2):
+            g.pair[kept].learnt = g.pair[i].learnt
             kept += 1
     now.learnt = kept
 
@@ -581,7 +579,7 @@ def drop_facts(g: Tables) -> None:
 def newest_literal(g: Tables) -> int:
     newest = NONE
     for i in range(g.now[0].learnt):
-        if newest == NONE or g.pair[g.learnt[i] // 2].position > g.pair[g.learnt[newest] // 2].position:
+        if newest == NONE or g.pair[g.pair[i].learnt // 2].position > g.pair[g.pair[newest].learnt // 2].position:
             newest = i
     return newest
 
@@ -589,13 +587,13 @@ def newest_literal(g: Tables) -> int:
 @kernel
 def alone(g: Tables, i: int) -> bool:
     """Is no other literal of the clause of the same level? On level 0 nothing was assumed: resolve on to facts."""
-    v = g.learnt[i] // 2
+    v = g.pair[i].learnt // 2
     if g.pair[v].reason == NONE:
         return True
     if g.pair[v].level == 0:
         return False
     for j in range(g.now[0].learnt):
-        if j != i and g.pair[g.learnt[j] // 2].level == g.pair[v].level:
+        if j != i and g.pair[g.pair[j].learnt // 2].level == g.pair[v].level:
             return False
     return True
 
@@ -605,11 +603,11 @@ def assert_learnt(g: Tables) -> None:
     """Back to the level where only one literal of the clause is open, and make it hold."""
     now = g.now[0]
     newest = newest_literal(g)
-    literal = g.learnt[newest]
+    literal = g.pair[newest].learnt
     v, second = literal // 2, 0
     for i in range(now.learnt):
         if i != newest:
-            second = max(second, g.pair[g.learnt[i] // 2].level)
+            second = max(second, g.pair[g.pair[i].learnt // 2].level)
     if now.learnt > 1:
         back_to(g, second)
     elif g.pair[v].value != NONE:
@@ -627,7 +625,7 @@ def back_to(g: Tables, level: int) -> None:
     """Take back every assumption above a level. Edges go, the schedule stays."""
     now = g.now[0]
     if level < now.levels:
-        unassign_from(g, g.level[level + 1])
+        unassign_from(g, g.pair[level + 1].begin)
         now.levels = level
     g.now[0].followed = 0
 
@@ -637,7 +635,7 @@ def unassign_from(g: Tables, length: int) -> None:
     now = g.now[0]
     while now.assigned > length:
         now.assigned -= 1
-        pair = g.pair[g.trail[now.assigned]]
+        pair = g.pair[g.pair[now.assigned].trail]
         literal = pair.value
         pair.value = NONE
         pair.position = NONE
@@ -648,9 +646,9 @@ def unassign_from(g: Tables, length: int) -> None:
                 drop_edge(g, end_of(g, literal))
     kept = 0
     for i in range(now.fresh):
-        literal = g.fresh[i]
+        literal = g.pair[i].fresh
         if g.pair[literal // 2].value == literal:
-            g.fresh[kept] = literal
+            g.pair[kept].fresh = literal
             kept += 1
     now.fresh = kept
     now.followed = 0
@@ -670,23 +668,23 @@ def choose(g: Tables) -> None:
     now = g.now[0]
     chosen, equals, open_pairs = NONE, 0, 0
     for i in range(now.learnt):
-        pair = g.pair[g.learnt[i] // 2]
+        pair = g.pair[g.pair[i].learnt // 2]
         pair.activity += now.bump
         if pair.value != NONE:
             continue
         open_pairs += 1
         if chosen == NONE or pair.activity > g.pair[chosen // 2].activity:
-            chosen, equals = g.learnt[i], 1
+            chosen, equals = g.pair[i].learnt, 1
         elif pair.activity == g.pair[chosen // 2].activity:
             equals += 1
             now.seed = (now.seed * 1103515245 + 12345) & 0x7FFFFFFF
             if (now.seed >> 8) % equals == 0:
-                chosen = g.learnt[i]
+                chosen = g.pair[i].learnt
     grow_bump(g)
     clause = keep_clause(g)
     if open_pairs > 1:
         now.levels += 1
-        g.level[now.levels] = now.assigned
+        g.pair[now.levels].begin = now.assigned
         clause = NONE
     assign(g, chosen, clause)
 
@@ -707,13 +705,13 @@ def keep_clause(g: Tables) -> int:
     now = g.now[0]
     for i in range(now.learnt):
         held = g.held[now.held]
-        held.literal = g.learnt[i]
+        held.literal = g.pair[i].learnt
         held.clause = now.clauses
-        held.next = g.literal[g.learnt[i]].occurs
-        g.literal[g.learnt[i]].occurs = now.held
+        held.next = g.literal[g.pair[i].learnt].occurs
+        g.literal[g.pair[i].learnt].occurs = now.held
         now.held += 1
     now.clauses += 1
-    g.clause[now.clauses] = now.held
+    g.held[now.clauses].begin = now.held
     return now.clauses - 1
 
 
@@ -725,9 +723,9 @@ def assign(g: Tables, literal: int, reason: int) -> None:
     pair.position = now.assigned
     pair.reason = reason
     pair.level = now.levels
-    g.trail[now.assigned] = literal // 2
+    g.pair[now.assigned].trail = literal // 2
     now.assigned += 1
-    g.fresh[now.fresh] = literal
+    g.pair[now.fresh].fresh = literal
     now.fresh += 1
 
 
@@ -739,7 +737,7 @@ def make_fact(g: Tables, literal: int) -> None:
     pair.position = NONE
     pair.reason = NONE
     pair.level = 0
-    g.fresh[now.fresh] = literal
+    g.pair[now.fresh].fresh = literal
     now.fresh += 1
 
 
@@ -748,7 +746,7 @@ def propagate(g: Tables) -> bool:
     """Draw what follows from the fresh literals. True when a clause is falsified: it is in `learnt` then."""
     now = g.now[0]
     while now.followed < now.fresh:
-        k = g.literal[g.fresh[now.followed] ^ 1].occurs
+        k = g.literal[g.pair[now.followed].fresh ^ 1].occurs
         now.followed += 1
         while k != NONE:
             clause = g.held[k].clause
@@ -756,8 +754,8 @@ def propagate(g: Tables) -> bool:
             now.budget -= 1
             if literal == FALSIFIED:
                 now.learnt = 0
-                for j in range(g.clause[clause], g.clause[clause + 1]):
-                    g.learnt[now.learnt] = g.held[j].literal
+                for j in range(g.held[clause].begin, g.held[clause + 1].begin):
+                    g.pair[now.learnt].learnt = g.held[j].literal
                     now.learnt += 1
                 return True
             if literal != SATISFIED:
@@ -773,7 +771,7 @@ FALSIFIED, SATISFIED = -2, -1
 def left_open(g: Tables, clause: int) -> int:
     """The only literal of a clause that is open, where the others are false; FALSIFIED; SATISFIED, or soon to be."""
     found = FALSIFIED
-    for k in range(g.clause[clause], g.clause[clause + 1]):
+    for k in range(g.held[clause].begin, g.held[clause + 1].begin):
         literal = g.held[k].literal
         value = g.pair[literal // 2].value
         if value == literal or (value == NONE and found != FALSIFIED):
@@ -791,16 +789,16 @@ def take_back(g: Tables) -> None:
     """Let the fresh literals be edges, and take the schedule back to where they allow it."""
     now, target, ran = g.now[0], g.now[0].performed, g.now[0].performed
     for i in range(now.fresh):
-        a, b = g.node[start_of(g, g.fresh[i])].place, g.node[end_of(g, g.fresh[i])].place
+        a, b = g.node[start_of(g, g.pair[i].fresh)].place, g.node[end_of(g, g.pair[i].fresh)].place
         if b != NONE and (a == NONE or a > b):
             target = min(target, b)
     while now.performed > target:
         now.performed -= 1
-        undo(g, g.run[now.performed])
+        undo(g, g.node[now.performed].run)
     for i in range(now.fresh):
-        add_edge(g, g.fresh[i])
+        add_edge(g, g.pair[i].fresh)
     for i in range(target, ran):
-        a = g.run[i]
+        a = g.node[i].run
         if g.node[a].waits == 0 and g.node[a].state == IDLE:
             enqueue(g, a)
     now.taken_back += ran - target
@@ -814,7 +812,7 @@ def undo(g: Tables, a: int) -> None:
     node = g.node[a]
     node.place = NONE
     for k in range(node.out, g.node[a + 1].out):
-        g.node[g.to[k]].waits += 1
+        g.node[g.edge[k].to].waits += 1
     literal = node.out_literal
     while literal != NONE:
         if g.literal[literal].edge != OFF:
@@ -836,8 +834,8 @@ def add_edge(g: Tables, literal: int) -> None:
         link.linked = 1
         link.next_out = g.node[a].out_literal
         g.node[a].out_literal = literal
-        link.next_in = g.search[b].in_literal
-        g.search[b].in_literal = literal
+        link.next_in = g.node[b].in_literal
+        g.node[b].in_literal = literal
     if link.edge == OFF and g.node[a].place == NONE:
         g.node[b].waits += 1
     link.edge = HARD if g.pair[literal // 2].position == NONE else SOFT
@@ -860,9 +858,9 @@ def log_path(g: Tables, kind: int, end: int, start: int) -> None:
     begin_entry(g, kind)
     a = end
     while a != start:
-        log_passage(g, a, g.search[a].by)
-        a = g.search[a].before
-    log_passage(g, start, g.search[start].by)
+        log_passage(g, a, g.node[a].by)
+        a = g.node[a].before
+    log_passage(g, start, g.node[start].by)
     end_entry(g)
 
 
@@ -870,11 +868,11 @@ def log_path(g: Tables, kind: int, end: int, start: int) -> None:
 def log_cycle(g: Tables, kind: int) -> None:
     begin_entry(g, kind)
     a = g.now[0].cycle
-    log_passage(g, a, g.search[a].by)
-    a = g.search[a].before
+    log_passage(g, a, g.node[a].by)
+    a = g.node[a].before
     while a != g.now[0].cycle:
-        log_passage(g, a, g.search[a].by)
-        a = g.search[a].before
+        log_passage(g, a, g.node[a].by)
+        a = g.node[a].before
     end_entry(g)
 
 
@@ -906,8 +904,8 @@ def log_known(g: Tables, found: int, c: int, u: int) -> None:
 def log_lemma(g: Tables) -> None:
     begin_entry(g, LEMMA)
     for i in range(g.now[0].learnt):
-        log_passage(g, start_of(g, g.learnt[i]), 0)
-        log_passage(g, end_of(g, g.learnt[i]), 0)
+        log_passage(g, start_of(g, g.pair[i].learnt), 0)
+        log_passage(g, end_of(g, g.pair[i].learnt), 0)
     end_entry(g)
 
 

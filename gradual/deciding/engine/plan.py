@@ -21,6 +21,8 @@ ALONG = {"po": static.ALONG_PO, "po-loc": static.ALONG_PO_LOC}
 READING = {"rf": (1, 1), "rfi": (1, 0), "rfe": (0, 1)}
 """Within a thread, across threads."""
 
+COLUMNS = ("kind", "thread", "location", "source")
+
 Edge = tuple[int, int]
 
 
@@ -100,26 +102,34 @@ class Plan:
         gatherer, target = self._gatherers(plain)
         reading = self._readings(plain)
         given = [*self._given, *((a, b, PO) for a, b in extra)]
-        histories = self.histories
+        sizes = np.cumsum([0, *map(len, self.histories)])
+        places = np.cumsum([0, *(len(history.locations) for history in self.histories)])
+        return static.Batch(
+            self._table("operation", plain, rank=np.concatenate([rank(history) for history in self.histories]),
+                        tags=self._tags(), **{name: self._joined(name) for name in COLUMNS}),
+            self._table("location", plain, final=self._joined("final")),
+            self._table("history", plain, start=sizes, place=places), gatherer, target, reading,
+            _filled("given", given, plain), _filled("virtual", list(self._virtual), plain),
+            _filled("asked", [(self.coherent, patience)], plain))
 
-        def column(name: str) -> Any:
-            joined = np.concatenate([getattr(history, name) for history in histories])
-            return joined.tolist() if plain else np.ascontiguousarray(joined, dtype=np.int32)
+    def _joined(self, name: str) -> Column:
+        return np.concatenate([getattr(history, name) for history in self.histories])
 
-        def whole(column: Any) -> Any:
-            return column.tolist() if plain else column
-
-        tags = np.zeros(sum(map(len, histories)), dtype=np.int64)
+    def _tags(self) -> Column:
+        tags = np.zeros(sum(map(len, self.histories)), dtype=np.int64)
         for bit, test in enumerate(self.sets):
             tags |= self._mask(test).astype(np.int64) << bit
-        sizes = [len(history) for history in histories]
-        places = [len(history.locations) for history in histories]
-        return static.Batch(
-            column("kind"), column("thread"), column("location"), column("source"), whole(tags),
-            whole(np.concatenate([rank(history) for history in histories]).astype(np.int32)), column("final"),
-            whole(np.cumsum([0, *sizes], dtype=np.int64)), whole(np.cumsum([0, *places], dtype=np.int64)), gatherer,
-            target, reading, _filled("given", given, plain), _filled("virtual", list(self._virtual), plain),
-            whole(np.array([self.coherent])), whole(np.array([patience])))
+        return tags
+
+    def _table(self, name: str, plain: bool, **columns: Column) -> Any:
+        table = rows(name, len(next(iter(columns.values()))), plain, static.FIELDS)
+        for field, column in columns.items():
+            if plain:
+                for row, value in zip(table, column.tolist(), strict=True):
+                    setattr(row, field, value)
+            else:
+                table[field] = column
+        return table
 
     def _gatherers(self, plain: bool) -> tuple[Any, Any]:
         groups: dict[tuple[int, int, int], list[tuple[int, int]]] = {}
@@ -150,7 +160,7 @@ def _plain_reading(transition: Transition) -> bool:
 
 
 def _filled(name: str, values: Sequence[Sequence[int]], plain: bool) -> Any:
-    fields = static.FIELDS[name].split()
+    fields = [field.partition(":")[0] for field in static.FIELDS[name].split()]
     table = rows(name, len(values), plain, static.FIELDS)
     for row, value in zip(table, values, strict=True):
         for field, number in zip(fields, value, strict=True):

@@ -30,14 +30,11 @@ class Run:
         self.batch = plan.batch(self._plain, extra, patience)
         self.building = self._new_building()
         self.results = static.Results(self._rows("result", len(histories), static.FIELDS),
-                                      self._numbers(sum(map(len, histories))))
+                                      self._rows("run", sum(map(len, histories)), static.FIELDS))
         self.tables: tables.Tables
 
     def _rows(self, name: str, length: int, fields: dict[str, str] = tables.FIELDS) -> Any:
         return tables.rows(name, length, self._plain, fields)
-
-    def _numbers(self, length: int) -> Any:
-        return tables.numbers(length, self._plain)
 
     # --- static edges
 
@@ -47,11 +44,13 @@ class Run:
         virtual = max(most * min(self._room, 8) // 8, len(self.batch.virtual) + 8)
         fields = static.FIELDS
         return static.Building(
-            self._rows("edge", self._room * (3 * n + len(self.batch.given) + 8), fields), self._numbers(n),
-            self._numbers(self._threads + 2), self._rows("held_by", gatherers * (self.locations + 1), fields),
+            self._rows("edge", self._room * (3 * n + len(self.batch.given) + 8)),
+            self._rows("mark", n + virtual, fields),
+            self._rows("thread", self._threads + 2, fields),
+            self._rows("held_by", gatherers * (self.locations + 1), fields),
             self._rows("cell", (n + 8) * min(self._room, gatherers), fields),
-            self._rows("seen", self.locations, fields), self._numbers(n + virtual),
-            self._numbers(self._states * n), self._numbers(virtual), self._rows("building", 1, fields))
+            self._rows("seen", self.locations, fields), self._rows("virtual_at", self._states * n, fields),
+            self._rows("building", 1, fields))
 
     def more_room(self) -> None:
         """For more static edges and virtual nodes; the history at hand begins again."""
@@ -72,15 +71,12 @@ class Run:
         """For the edges that were built, or for any that there is room to build."""
         now = self.building.now[0]
         built = get(now, "ready") != static.NOT_BUILT
-        nodes = get(now, "nodes") if built else len(self.building.led)
-        edges = get(now, "edges") if built else len(self.building.edge)
-        n, rows, numbers = self.operations, self._rows, self._numbers
+        nodes = get(now, "nodes") if built else len(self.building.mark)
+        rows = self._rows
         return tables.Tables(
-            rows("node", nodes + 1), rows("slot", n + self.locations + 1), rows("place", self.locations),
-            self.building.edge, numbers(edges), numbers(n), numbers(nodes), numbers(nodes), numbers(n),
-            rows("search", 0), rows("origin", 0), rows("pair", 0), rows("literal", 0), numbers(0), numbers(0),
-            numbers(0), numbers(0), numbers(0), numbers(1), rows("held", 0), rows("entry", 0), rows("passage", 0),
-            rows("queue", 0), rows("now", 1))
+            rows("node", nodes + 1), rows("slot", self.operations + self.locations + 1), rows("place", self.locations),
+            self.building.edge, rows("pair", 0), rows("literal", 0), rows("bucket", 0), rows("held", 1),
+            rows("entry", 0), rows("passage", 0), rows("queue", kernels.LOOK + 1), rows("now", 1))
 
     def grow(self, wanted: int) -> None:
         """Make the room that a kernel asked for."""
@@ -89,22 +85,13 @@ class Run:
             self.more_room()
             self.tables = self.new_tables()._replace(entry=g.entry, passage=g.passage)
             put(self.tables.now[0], entries=get(g.now[0], "entries"), passages=get(g.now[0], "passages"))
-        elif wanted == kernels.MORE_SEARCH:
-            self.tables = g._replace(search=self._rows("search", len(g.node)), origin=self._rows("origin", len(g.to)),
-                                     queue=self._rows("queue", kernels.LOOK + 1))
         elif wanted == kernels.MORE_PAIRS:
-            self.tables = self._more_pairs(max(64, 2 * len(g.pair)))
+            length = max(64, 2 * len(g.pair))
+            self.tables = g._replace(pair=tables.longer(g.pair, "pair", length),
+                                     literal=tables.longer(g.literal, "literal", 2 * length),
+                                     bucket=self._rows("bucket", 4 * length))
         elif wanted == kernels.MORE_CLAUSES:
-            self.tables = g._replace(held=tables.longer(g.held, "held", 2 * (len(g.held) + len(g.pair)) + 64),
-                                     clause=tables.longer(g.clause, "", 2 * len(g.clause) + 64))
+            self.tables = g._replace(held=tables.longer(g.held, "held", 2 * (len(g.held) + len(g.pair)) + 64))
         else:
             self.tables = g._replace(entry=tables.longer(g.entry, "entry", 2 * len(g.entry) + 64),
                                      passage=tables.longer(g.passage, "passage", 2 * len(g.passage) + 1024))
-
-    def _more_pairs(self, length: int) -> tables.Tables:
-        g, longer = self.tables, tables.longer
-        return g._replace(
-            pair=longer(g.pair, "pair", length), literal=longer(g.literal, "literal", 2 * length),
-            bucket=self._numbers(4 * length), trail=longer(g.trail, "", length + 1),
-            level=longer(g.level, "", length + 2), fresh=longer(g.fresh, "", length + 1),
-            learnt=longer(g.learnt, "", length + 1))

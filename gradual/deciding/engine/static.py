@@ -49,70 +49,69 @@ that needs no edges."""
 
 
 class Batch(NamedTuple):
-    """Histories side by side, and the plan of a model. Numbers of operations and locations are each history's own."""
+    """Histories side by side, and the plan of a model; FIELDS says what the tables hold. Numbers of operations and
+    locations are each history's own."""
 
-    kind: Any
-    thread: Any
+    operation: Any
     location: Any
-    source: Any
-    """The write that a read reads; INITIAL (= NONE) or, of others, less."""
-    tags: Any
-    """int64: bit k says whether the operation is in the plan's k-th set."""
-    rank: Any
-    final: Any
-    """Per location: the write that must be last, or negative."""
-    start: Any
-    """Per history, and one more: its first operation."""
-    place: Any
-    """Per history, and one more: its first location."""
+    history: Any
     gatherer: Any
     target: Any
-    reading: Tables
+    reading: Any
     given: Any
-    """Edges made elsewhere, between nodes that may be virtual; only of a batch of one."""
+    """Edges made elsewhere; only of a batch of one."""
     virtual: Any
-    """Their virtual nodes: state, operation."""
-    coherent: Any
-    patience: Any
-    """Conflicts after which a history is left undecided."""
+    """Their virtual nodes."""
+    now: Any
 
 
 FIELDS: dict[str, str] = {
+    # per operation; source: the write that a read reads, NONE for the initial value, less for what reads nothing;
+    # tags: bit k says whether the operation is in the plan's k-th set
+    "operation": "kind thread location source rank tags:i8",
+    # per location: the write that must be last, or negative
+    "location": "final",
+    # per history, and one more: its first operation, its first location
+    "history": "start place",
     # who is before whatever comes: nodes of a state that are in a set, along po or po-loc; its first target
     "gatherer": "along state set target",
     # who comes after them: operations in a set, in a state
     "target": "state set",
     # reads-from that orders: within a thread, across threads; the sets its ends must be in
     "reading": "within across from_set to_set",
-    "edge": "start end by",
+    "given": "start end by",
+    "virtual": "state operation",
+    # is coherence asked for; conflicts after which a history is left undecided
+    "asked": "coherent patience:i8",
+    # by node: the last node it has an edge to, of a virtual node the operation it belongs to; by place: the operations
+    # thread by thread
+    "mark": "led at by_thread",
+    "thread": "count",
     # what a gatherer holds: cells, how many, of which thread's round
     "held_by": "first length round",
     "cell": "node next",
     # the write last seen at a location, in which thread's round
     "seen": "write round",
+    # per state and operation: the virtual node, or NONE
+    "virtual_at": "node",
     "building": "edges nodes cells free round full bad history ready",
-    "given": "start end by",
     # per history: how it ended, the entries of the log that are its own, how many conflicts there were
     "result": "status bad entry past conflicts:i8",
-    "virtual": "state operation",
+    # of consistent histories: the operations as they were performed, each history's in its place
+    "run": "operation",
 }
 
 
 class Building(NamedTuple):
-    """What is being built, and room to build it in."""
+    """The static edges that are being made, and room to make them in."""
 
     edge: Any
-    by_thread: Any
-    count: Any
+    mark: Any
+    thread: Any
     held_by: Any
     cell: Any
     seen: Any
-    led: Any
-    """Per node: the last node it has an edge to."""
-    virtual: Any
-    """Per state and operation: the virtual node, or NONE."""
-    at: Any
-    """Per virtual node: the operation it belongs to."""
+    virtual_at: Any
     now: Any
 
 
@@ -121,15 +120,14 @@ class Results(NamedTuple):
 
     result: Any
     run: Any
-    """Of a consistent one: its operations as they were performed, each history's in its place."""
 
 
 @kernel
 def build(b: Batch, s: Building, h: int) -> int:
     """The static edges of history h. FULL: with more room, again. INCOHERENT: the read in `bad` cannot be."""
     now = s.now[0]
-    low, n = b.start[h], b.start[h + 1] - b.start[h]
-    if n > len(s.led):
+    low, n = b.history[h].start, b.history[h + 1].start - b.history[h].start
+    if n > len(s.mark):
         return FULL
     now.edges = 0
     now.nodes = n
@@ -138,25 +136,25 @@ def build(b: Batch, s: Building, h: int) -> int:
     now.full = 0
     now.bad = NONE
     for e in range(n):
-        s.led[e] = NONE
-    for i in range(len(s.virtual)):
-        s.virtual[i] = NONE
+        s.mark[e].led = NONE
+    for i in range(len(s.virtual_at)):
+        s.virtual_at[i].node = NONE
     for i in range(len(b.virtual)):
-        s.virtual[(b.virtual[i].state - 1) * n + b.virtual[i].operation] = new_node(s, n, b.virtual[i].operation)
+        node_of(s, n, b.virtual[i].state, b.virtual[i].operation)
     sort_by_thread(b, s, low, n)
     thread = NONE
     for i in range(n):
-        e = s.by_thread[i]
-        if b.thread[low + e] != thread:
-            thread = b.thread[low + e]
+        e = s.mark[i].by_thread
+        if b.operation[low + e].thread != thread:
+            thread = b.operation[low + e].thread
             now.round += 1
         for c in range(len(b.gatherer) - 1):
             draw(b, s, low, n, e, c)
         for c in range(len(b.gatherer) - 1):
             gather(b, s, low, n, e, c)
-        if b.kind[low + e] != FENCE:
+        if b.operation[low + e].kind != FENCE:
             read_from(b, s, low, e)
-            if b.coherent[0] != INCOHERENT_TOO:
+            if b.now[0].coherent != INCOHERENT_TOO:
                 cohere(b, s, low, e)
     for i in range(len(b.given)):
         add(s, b.given[i].start, b.given[i].end, b.given[i].by)
@@ -170,17 +168,17 @@ def build(b: Batch, s: Building, h: int) -> int:
 def sort_by_thread(b: Batch, s: Building, low: int, n: int) -> None:
     threads = 0
     for e in range(n):
-        threads = max(threads, b.thread[low + e] + 1)
+        threads = max(threads, b.operation[low + e].thread + 1)
     for t in range(threads + 1):
-        s.count[t] = 0
+        s.thread[t].count = 0
     for e in range(n):
-        s.count[b.thread[low + e] + 1] += 1
+        s.thread[b.operation[low + e].thread + 1].count += 1
     for t in range(threads):
-        s.count[t + 1] += s.count[t]
+        s.thread[t + 1].count += s.thread[t].count
     for e in range(n):
-        t = b.thread[low + e]
-        s.by_thread[s.count[t]] = e
-        s.count[t] += 1
+        t = b.operation[low + e].thread
+        s.mark[s.thread[t].count].by_thread = e
+        s.thread[t].count += 1
 
 
 @kernel
@@ -199,11 +197,11 @@ def add(s: Building, a: int, b: int, by: int) -> None:
 def new_node(s: Building, n: int, e: int) -> int:
     """A virtual node that belongs to operation e."""
     now = s.now[0]
-    if now.nodes >= len(s.led) or now.nodes - n >= len(s.at):
+    if now.nodes >= len(s.mark):
         now.full = 1
         return n
-    s.led[now.nodes] = NONE
-    s.at[now.nodes - n] = e
+    s.mark[now.nodes].led = NONE
+    s.mark[now.nodes].at = e
     now.nodes += 1
     return now.nodes - 1
 
@@ -214,9 +212,9 @@ def node_of(s: Building, n: int, state: int, e: int) -> int:
     if state == BASE:
         return e
     at = (state - 1) * n + e
-    if s.virtual[at] == NONE:
-        s.virtual[at] = new_node(s, n, e)
-    return s.virtual[at]
+    if s.virtual_at[at].node == NONE:
+        s.virtual_at[at].node = new_node(s, n, e)
+    return s.virtual_at[at].node
 
 
 @kernel
@@ -224,10 +222,10 @@ def holder(b: Batch, s: Building, low: int, e: int, c: int) -> int:
     """Where gatherer c holds what is before e; NONE for a fence, which has no location."""
     if b.gatherer[c].along == ALONG_PO:
         i = c
-    elif b.location[low + e] < 0:
+    elif b.operation[low + e].location < 0:
         return NONE
     else:
-        i = (len(b.gatherer) - 1) * (1 + b.location[low + e]) + c
+        i = (len(b.gatherer) - 1) * (1 + b.operation[low + e].location) + c
     if s.held_by[i].round != s.now[0].round:
         s.held_by[i].round = s.now[0].round
         s.held_by[i].first = NONE
@@ -242,16 +240,16 @@ def draw(b: Batch, s: Building, low: int, n: int, e: int, c: int) -> None:
     if i == NONE or s.held_by[i].length == 0:
         return
     for k in range(b.gatherer[c].target, b.gatherer[c + 1].target):
-        if b.tags[low + e] >> b.target[k].set & 1:
+        if b.operation[low + e].tags >> b.target[k].set & 1:
             if s.held_by[i].length > TOGETHER:
                 put_together(s, n, e, i)
             to = node_of(s, n, b.target[k].state, e)
             cell = s.held_by[i].first
             while cell != NONE:
                 a = s.cell[cell].node
-                if a != to and s.led[a] != to:
+                if a != to and s.mark[a].led != to:
                     add(s, a, to, PO)
-                    s.led[a] = to
+                    s.mark[a].led = to
                 cell = s.cell[cell].next
 
 
@@ -292,17 +290,17 @@ def hold(s: Building, i: int, a: int) -> None:
 @kernel
 def gather(b: Batch, s: Building, low: int, n: int, e: int, c: int) -> None:
     """Gatherer c takes e up, where e is in its set and reached its state. Those with an edge to e go."""
-    if not b.tags[low + e] >> b.gatherer[c].set & 1:
+    if not b.operation[low + e].tags >> b.gatherer[c].set & 1:
         return
     state = b.gatherer[c].state
-    a = e if state == BASE else s.virtual[(state - 1) * n + e]
+    a = e if state == BASE else s.virtual_at[(state - 1) * n + e].node
     i = holder(b, s, low, e, c)
     if a == NONE or i == NONE:
         return
     last, cell, looked = NONE, s.held_by[i].first, 0
     while cell != NONE and looked <= TOGETHER:
         following = s.cell[cell].next
-        if s.led[s.cell[cell].node] == a:
+        if s.mark[s.cell[cell].node].led == a:
             if last == NONE:
                 s.held_by[i].first = following
             else:
@@ -319,28 +317,28 @@ def gather(b: Batch, s: Building, low: int, n: int, e: int, c: int) -> None:
 
 @kernel
 def read_from(b: Batch, s: Building, low: int, e: int) -> None:
-    w = b.source[low + e]
-    if w < 0 or (b.kind[low + e] != READ and b.kind[low + e] != RMW):
+    w = b.operation[low + e].source
+    if w < 0 or (b.operation[low + e].kind != READ and b.operation[low + e].kind != RMW):
         return
-    within = b.thread[low + w] == b.thread[low + e]
+    write, read = b.operation[low + w], b.operation[low + e]
     for k in range(len(b.reading)):
         reading = b.reading[k]
-        counts = reading.within == 1 if within else reading.across == 1
-        if counts and b.tags[low + w] >> reading.from_set & 1 and b.tags[low + e] >> reading.to_set & 1:
+        counts = reading.within == 1 if write.thread == read.thread else reading.across == 1
+        if counts and write.tags >> reading.from_set & 1 and read.tags >> reading.to_set & 1:
             add(s, w, e, WR)
-            s.led[w] = e
+            s.mark[w].led = e
             return
 
 
 @kernel
 def cohere(b: Batch, s: Building, low: int, e: int) -> None:
     """What coherence says of the writes that a thread sees one after the other."""
-    now, kind, seen = s.now[0], b.kind[low + e], s.seen[b.location[low + e]]
+    now, kind, seen = s.now[0], b.operation[low + e].kind, s.seen[b.operation[low + e].location]
     if seen.round != now.round:
         seen.round = now.round
         seen.write = NONE
     if kind != WRITE:
-        w = b.source[low + e]
+        w = b.operation[low + e].source
         if w != seen.write:
             if w < 0 and now.bad == NONE:
                 now.bad = e
@@ -348,8 +346,8 @@ def cohere(b: Batch, s: Building, low: int, e: int) -> None:
                 add(s, seen.write, w, WW)
             seen.write = w
     if kind != READ:
-        own = seen.write != NONE and b.thread[low + seen.write] == b.thread[low + e]
-        if seen.write != NONE and s.led[seen.write] != e and not (own and b.coherent[0] == OWN_KEPT):
+        own = seen.write != NONE and b.operation[low + seen.write].thread == b.operation[low + e].thread
+        if seen.write != NONE and s.mark[seen.write].led != e and not (own and b.now[0].coherent == OWN_KEPT):
             add(s, seen.write, e, WW)
         seen.write = e
 
@@ -357,15 +355,15 @@ def cohere(b: Batch, s: Building, low: int, e: int) -> None:
 @kernel
 def demand_last(b: Batch, s: Building, h: int) -> None:
     """A final value: every other write of the location comes before that one."""
-    low, demanded = b.start[h], 0
-    for x in range(b.place[h], b.place[h + 1]):
-        if b.final[x] >= 0:
+    low, demanded = b.history[h].start, 0
+    for x in range(b.history[h].place, b.history[h + 1].place):
+        if b.location[x].final >= 0:
             demanded += 1
     if demanded == 0:
         return
-    for e in range(b.start[h + 1] - low):
-        if b.kind[low + e] == WRITE or b.kind[low + e] == RMW:
-            last = b.final[b.place[h] + b.location[low + e]]
+    for e in range(b.history[h + 1].start - low):
+        if b.operation[low + e].kind == WRITE or b.operation[low + e].kind == RMW:
+            last = b.location[b.history[h].place + b.operation[low + e].location].final
             if last >= 0 and last != e:
                 add(s, e, last, WW)
 
@@ -373,21 +371,22 @@ def demand_last(b: Batch, s: Building, h: int) -> None:
 @kernel
 def load(b: Batch, s: Building, g: Tables, h: int) -> None:
     """The tables of the engine for history h, ready to run."""
-    low, n, locations = b.start[h], b.start[h + 1] - b.start[h], b.place[h + 1] - b.place[h]
+    low, n = b.history[h].start, b.history[h + 1].start - b.history[h].start
+    locations = b.history[h + 1].place - b.history[h].place
     reset(g, n, s.now[0].nodes, locations)
     for a in range(s.now[0].nodes + 1):
         node = g.node[a]
-        node.kind = b.kind[low + a] if a < n else VIRTUAL
-        node.location = b.location[low + a] if a < n else NONE
+        node.kind = b.operation[low + a].kind if a < n else VIRTUAL
+        node.location = b.operation[low + a].location if a < n else NONE
         node.slot = NONE
-        node.rank = b.rank[low + a] if a < n else NONE
+        node.rank = b.operation[low + a].rank if a < n else NONE
         node.out = 0
         node.out_literal = NONE
         node.waits = 0
         node.place = NONE
         node.state = IDLE
     for a in range(n, s.now[0].nodes):
-        g.node[a].rank = b.rank[low + s.at[a - n]]
+        g.node[a].rank = b.operation[low + s.mark[a].at].rank
     for x in range(locations):
         g.place[x].current = n + x
         g.place[x].parked = NONE
@@ -432,9 +431,9 @@ def index_readers(b: Batch, g: Tables, low: int) -> None:
     for slot in range(n + now.locations + 1):
         g.slot[slot].unread = 0
     for e in range(n):
-        if b.kind[low + e] == READ or b.kind[low + e] == RMW:
-            w = b.source[low + e]
-            g.node[e].slot = w if w >= 0 else n + b.location[low + e]
+        if b.operation[low + e].kind == READ or b.operation[low + e].kind == RMW:
+            w = b.operation[low + e].source
+            g.node[e].slot = w if w >= 0 else n + b.operation[low + e].location
             g.slot[g.node[e].slot].unread += 1
     first = 0
     for slot in range(n + now.locations + 1):
@@ -444,7 +443,7 @@ def index_readers(b: Batch, g: Tables, low: int) -> None:
         if g.node[e].slot != NONE:
             slot = g.slot[g.node[e].slot]
             slot.readers -= 1
-            g.reader[slot.readers] = e
+            g.slot[slot.readers].reader = e
 
 
 @kernel
@@ -462,7 +461,7 @@ def index_edges_out(s: Building, g: Tables) -> None:
     for k in range(edges):
         node = g.node[s.edge[k].start]
         node.out -= 1
-        g.to[node.out] = s.edge[k].end
+        g.edge[node.out].to = s.edge[k].end
 
 
 NOT_BUILT, NOT_LOADED, LOADED = range(3)
@@ -476,7 +475,7 @@ def decide(b: Batch, s: Building, g: Tables, r: Results) -> int:
 
     DONE when all are decided. PAUSE, or a table that is full: to be called again, and it goes on where it was.
     """
-    while s.now[0].history < len(b.start) - 1:
+    while s.now[0].history < len(b.history) - 1:
         h = s.now[0].history
         if s.now[0].ready == NOT_BUILT:
             answer = build(b, s, h)
@@ -484,7 +483,7 @@ def decide(b: Batch, s: Building, g: Tables, r: Results) -> int:
                 return MORE_ROOM
             s.now[0].ready = NOT_LOADED
         if s.now[0].ready == NOT_LOADED and s.now[0].bad == NONE:
-            if s.now[0].nodes >= len(g.node) or s.now[0].edges > len(g.to):
+            if s.now[0].nodes >= len(g.node):
                 return MORE_ROOM
             load(b, s, g, h)
             r.result[h].entry = g.now[0].entries
@@ -492,11 +491,11 @@ def decide(b: Batch, s: Building, g: Tables, r: Results) -> int:
         answer = INCONSISTENT
         if s.now[0].bad == NONE:
             answer = advance(g)
-            if answer != DONE and answer != VIOLATION and g.now[0].conflicts <= b.patience[0]:
+            if answer != DONE and answer != VIOLATION and g.now[0].conflicts <= b.now[0].patience:
                 return answer
         conclude(s, g, r, answer)
         if answer == DONE:
-            copy_run(g, r, b.start[h])
+            copy_run(g, r, b.history[h].start)
         s.now[0].history += 1
         s.now[0].ready = NOT_BUILT
     return DONE
@@ -519,6 +518,6 @@ def copy_run(g: Tables, r: Results, low: int) -> None:
     """The operations in the order of the schedule, without virtual nodes."""
     n, at = g.now[0].operations, low
     for i in range(g.now[0].performed):
-        if g.run[i] < n:
-            r.run[at] = g.run[i]
+        if g.node[i].run < n:
+            r.run[at].operation = g.node[i].run
             at += 1

@@ -11,22 +11,28 @@ MEMORY = 4 << 30
 """Bytes that any one table may take: beyond it the answer is unknown."""
 
 FIELDS: dict[str, str] = {
-    # per node, and one more: an operation, or a virtual node that stands for a set of them
-    "node": "kind location slot out out_literal rank waits place state replaced parked",
-    # per slot (a write; behind all operations the initial value of each location), and one more
-    "slot": "unread readers",
+    # per node, and one more: an operation, or a virtual node that stands for a set of them. The schedule; the search;
+    # and, by place, not by node, three lists: the run, the nodes that are ready, the writes that are
+    "node": ("kind location slot out out_literal rank waits place state replaced parked "
+             "into in_literal walked looked before by literal "
+             "run stack heap"),
+    # per slot (a write; behind all operations the initial value of each location), and one more; by place, the
+    # reads, slot by slot
+    "slot": "unread readers reader",
     # per location: the slot it holds, the writes that wait there
     "place": "current parked",
-    # per node, and one more, once there was a conflict: static edges into it, literals into it, and the walk
-    "search": "into in_literal walked looked before by literal",
-    # per static edge into a node, by the node: where it comes from, and by which kind of edge
-    "origin": "node by",
-    # per pair of writes that was a choice once: its two writes, and what is known of it
-    "pair": "low high value position reason level activity:f8",
+    # the static edges as they were made; by place, the same by the node they leave, and by the node they lead to
+    "edge": "start end by to origin origin_by",
+    # per pair of writes that was a choice once: its two writes, and what is known of it; by place, pairs in the order
+    # in which they were assigned, where each level of assumptions begins, literals to be followed, a clause
+    "pair": ("low high value position reason level activity:f8 "
+             "trail begin fresh learnt"),
     # two per pair: low before high, high before low; also edges, chained by their ends
     "literal": "edge linked next_out next_in occurs",
-    # the literals of all clauses, chained by literal
-    "held": "literal clause next",
+    # pairs, by a hash of their writes
+    "bucket": "pair",
+    # the literals of all clauses, chained by literal; by place, where each clause begins
+    "held": "literal clause next begin",
     # the log, and the nodes of its paths with the arrows into them
     "entry": "kind before after first past",
     "passage": "node by",
@@ -37,6 +43,8 @@ FIELDS: dict[str, str] = {
             "assigned levels clauses held fresh followed learnt falsified proved entries passages seed:i8 bump:f8 "
             "budget:i8 conflicts:i8 known:i8 taken_back:i8"),
 }
+"""The tables and their fields. Lists of the same length as a table stand in it as fields: the fewer tables there are,
+the sooner the kernels are compiled."""
 
 
 Entry = tuple[int, int, int, list[tuple[int, int]]]
@@ -44,32 +52,15 @@ Entry = tuple[int, int, int, list[tuple[int, int]]]
 
 
 class Tables(NamedTuple):
-    """Everything the kernels work on."""
+    """Everything the kernels work on; FIELDS says what it is."""
 
     node: Any
     slot: Any
     place: Any
     edge: Any
-    """The static edges as they were made."""
-    to: Any
-    """Static edges by the node they leave: node[a].out is the first one's place."""
-    reader: Any
-    """Reads by the slot they read: slot[s].readers is the first one's place."""
-    run: Any
-    stack: Any
-    heap: Any
-    search: Any
-    origin: Any
     pair: Any
     literal: Any
     bucket: Any
-    """Pairs, by a hash of their writes."""
-    trail: Any
-    level: Any
-    fresh: Any
-    learnt: Any
-    clause: Any
-    """Where the literals of each clause begin in `held`."""
     held: Any
     entry: Any
     passage: Any
@@ -105,15 +96,10 @@ def rows(name: str, length: int, plain: bool, of: dict[str, str] = FIELDS) -> An
     return np.zeros(length, dtype=record)
 
 
-def numbers(length: int, plain: bool) -> Any:
-    """A column of so many numbers, all zero."""
-    return [0] * length if plain else np.zeros(length, dtype=np.int32)
-
-
 def longer(table: Any, name: str, length: int, of: dict[str, str] = FIELDS) -> Any:
-    """The same table with more rows; a column of numbers has no name."""
+    """The same table with more rows."""
     if isinstance(table, list):
-        return table + (rows(name, length - len(table), True, of) if name else [0] * (length - len(table)))
+        return table + rows(name, length - len(table), True, of)
     if length * table.itemsize > MEMORY:
         raise MemoryError
     grown = np.zeros(length, dtype=table.dtype)

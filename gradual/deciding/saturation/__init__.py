@@ -34,7 +34,7 @@ class Saturation:
         self._run = Run(histories, fit, compiled)
         operations = max(map(len, histories))
         self._graph = self._new_graph(8 * operations + 64, 2 * operations + 64, 64)
-        self._ordered = kernels.Ordered(*(tables.numbers(len(histories), self._plain) for _ in range(2)))
+        self._ordered = kernels.Ordered(tables.rows("ordered", len(histories), self._plain, kernels.FIELDS))
         kernels_: Any = load() if compiled else kernels
         while not kernels_.saturate_all(self._run.batch, self._run.building, self._graph, self._ordered):
             deadline.check()
@@ -46,13 +46,9 @@ class Saturation:
         def rows(name: str, length: int) -> Any:
             return tables.rows(name, length, self._plain, kernels.FIELDS)
 
-        def numbers(length: int) -> Any:
-            return tables.numbers(length, self._plain)
-
         return kernels.Graph(
             rows("event", nodes), rows("arrow", arrows), rows("home", locations), rows("group", operations + 1),
-            numbers(operations), numbers(operations), numbers(operations), numbers(clocks), numbers(nodes),
-            rows("so_far", 1))
+            rows("clock", clocks), rows("so_far", 1))
 
     def _make_room(self) -> None:
         """For what is missing: edges being built, nodes, clocks, or inferred edges."""
@@ -76,17 +72,17 @@ class Saturation:
 
     def ordered_pairs(self, history: int = 0) -> int:
         """How many pairs of writes to one location are ordered (after a contradiction: were, by then)."""
-        return int(self._ordered.pairs[history])
+        return get(self._ordered.history[history], "pairs")
 
     def contradicted(self, history: int = 0) -> bool:
         """Are there paths that no store order allows?"""
-        return bool(self._ordered.contradicted[history])
+        return get(self._ordered.history[history], "contradicted") == 1
 
     def precedes(self, a: int, b: int) -> bool:
         """Of the last history: does write a come before write b of the same location?"""
         g = self._graph
         clock = g.clock[b * get(g.now[0], "chains") + get(g.event[a], "chain")]
-        return bool(clock >= get(g.event[a], "position"))
+        return get(clock, "latest") >= get(g.event[a], "position")
 
 
 @cache
@@ -97,7 +93,7 @@ def load() -> Any:
     small = Saturation.__new__(Saturation)
     small._plain = False
     small._run = examples()
-    ordered = kernels.Ordered(tables.numbers(1, False), tables.numbers(1, False))
+    ordered = kernels.Ordered(tables.rows("ordered", 1, False, kernels.FIELDS))
     types = {"Batch": small._run.batch, "Building": small._run.building, "Graph": small._new_graph(1, 1, 1),
              "Ordered": ordered, "Tables": small._run.new_tables(), "Results": small._run.results}
     return kernel.compiled(("saturate_all",), (engine_kernels, static, kernels), types)

@@ -22,11 +22,16 @@ NONE = -1
 READ, WRITE, RMW, FENCE = range(4)
 FIELDS: dict[str, str] = {
     # per node: an edge (the newest one; others are chained), its chain and its position there
-    "event": "kind location source first chain position waits reader next_reader",
+    # and, by place: the writes group by group; the last node of each chain; the nodes, topologically
+    "event": "kind location source first chain position waits reader next_reader group member last order",
     "arrow": "start end next",
     # per location its first group; per group: the next one of the location, its chain, where its writes begin
     "home": "group",
     "group": "next chain member",
+    # per history: how many pairs of writes to one location are ordered, and whether that is too much for any order
+    "ordered": "pairs:i8 contradicted",
+    # per node and chain
+    "clock": "latest",
     "so_far": "operations nodes arrows chains groups history round",
 }
 
@@ -38,25 +43,14 @@ class Graph(NamedTuple):
     arrow: Any
     home: Any
     group: Any
-    member: Any
-    """The writes, group by group."""
-    group_of: Any
-    """Per operation, a write's group."""
-    last: Any
-    """Per chain, its last node."""
     clock: Any
-    """Per node and chain."""
-    order: Any
-    """The nodes, topologically."""
     now: Any
 
 
 class Ordered(NamedTuple):
-    """Per history: how many pairs of writes to one location are ordered, and whether that is too much for any store
-    order."""
+    """What came of the histories of a batch."""
 
-    pairs: Any
-    contradicted: Any
+    history: Any
 
 
 @kernel
@@ -64,24 +58,24 @@ def saturate_all(b: Batch, s: Building, g: Graph, ordered: Ordered) -> int:
     """For each history of a batch the pairs of writes that are ordered, in the end. False: more room, and again; it
     goes on where it was."""
     now = g.now[0]
-    while now.history < len(b.start) - 1:
+    while now.history < len(b.history) - 1:
         if now.round == 0:
             answer = build(b, s, now.history)
             if answer == FULL or not lay_out(b, s, g):
                 return 0
-            ordered.contradicted[now.history] = 0 if answer == BUILT else 1
-        going_on = ordered.contradicted[now.history] == 0
+            ordered.history[now.history].contradicted = 0 if answer == BUILT else 1
+        going_on = ordered.history[now.history].contradicted == 0
         while going_on:
             now.round = 1
             if not sort_topologically(g):
-                ordered.contradicted[now.history] = 1
+                ordered.history[now.history].contradicted = 1
                 break
             set_clocks(g)
             before = now.arrows
             if not infer(g):
                 return 0
             going_on = now.arrows > before
-        ordered.pairs[now.history] = ordered_pairs(g)
+        ordered.history[now.history].pairs = ordered_pairs(g)
         now.history += 1
         now.round = 0
     return 1
@@ -93,22 +87,22 @@ def saturate_all(b: Batch, s: Building, g: Graph, ordered: Ordered) -> int:
 @kernel
 def lay_out(b: Batch, s: Building, g: Graph) -> bool:
     """The tables of the history whose edges were built. False when there is no room."""
-    now, low = g.now[0], b.start[g.now[0].history]
-    now.operations = b.start[now.history + 1] - low
+    now, low = g.now[0], b.history[g.now[0].history].start
+    now.operations = b.history[now.history + 1].start - low
     now.nodes = s.now[0].nodes
     now.arrows = 0
     if now.nodes > len(g.event) or s.now[0].edges > len(g.arrow):
         return False
     for a in range(now.nodes):
         event = g.event[a]
-        event.kind = b.kind[low + a] if a < now.operations else FENCE
-        event.location = b.location[low + a] if a < now.operations else NONE
-        event.source = b.source[low + a] if a < now.operations else NONE
+        event.kind = b.operation[low + a].kind if a < now.operations else FENCE
+        event.location = b.operation[low + a].location if a < now.operations else NONE
+        event.source = b.operation[low + a].source if a < now.operations else NONE
         event.first = NONE
         event.chain = NONE
         event.reader = NONE
     for e in range(now.operations):
-        w = b.source[low + e]
+        w = b.operation[low + e].source
         if w >= 0 and (g.event[e].kind == READ or g.event[e].kind == RMW):
             g.event[e].next_reader = g.event[w].reader
             g.event[w].reader = e
@@ -124,8 +118,8 @@ def lay_out(b: Batch, s: Building, g: Graph) -> bool:
     for k in range(s.now[0].edges):
         draw_arrow(g, s.edge[k].start, s.edge[k].end)
     for i in range(now.nodes * now.chains):
-        g.clock[i] = NONE
-    find_groups(g, b.place[now.history + 1] - b.place[now.history])
+        g.clock[i].latest = NONE
+    find_groups(g, b.history[now.history + 1].place - b.history[now.history].place)
     return True
 
 
@@ -166,7 +160,7 @@ def find_chains(b: Batch, g: Graph, low: int) -> None:
         else:
             g.event[e].chain = g.event[best].chain
             g.event[e].position = g.event[best].position + 1
-        g.last[g.event[e].chain] = e
+        g.event[g.event[e].chain].last = e
 
 
 FOND = 2
@@ -175,7 +169,7 @@ FOND = 2
 @kernel
 def fondness(b: Batch, g: Graph, low: int, e: int, a: int) -> int:
     """How well e fits behind a: NONE where a is no last one of a chain; best behind its own kind and location."""
-    if a >= e or b.thread[low + a] != b.thread[low + e] or g.last[g.event[a].chain] != a:
+    if a >= e or b.operation[low + a].thread != b.operation[low + e].thread or g.event[g.event[a].chain].last != a:
         return NONE
     before, after = g.event[a], g.event[e]
     if before.kind != after.kind and (before.kind == READ or after.kind == READ):
@@ -193,7 +187,7 @@ def find_groups(g: Graph, locations: int) -> None:
     for e in range(now.operations):
         if g.event[e].kind == WRITE or g.event[e].kind == RMW:
             j = group_at(g, g.event[e].location, g.event[e].chain)
-            g.group_of[e] = j
+            g.event[e].group = j
             g.group[j].member += 1
     first = 0
     for j in range(now.groups + 1):
@@ -202,8 +196,8 @@ def find_groups(g: Graph, locations: int) -> None:
         first += count
     for e in range(now.operations):
         if g.event[e].kind == WRITE or g.event[e].kind == RMW:
-            j = g.group_of[e]
-            g.member[g.group[j].member] = e
+            j = g.event[e].group
+            g.event[g.group[j].member].member = e
             g.group[j].member += 1
     for j in range(now.groups, 0, -1):
         g.group[j].member = g.group[j - 1].member
@@ -238,17 +232,17 @@ def sort_topologically(g: Graph) -> bool:
         g.event[g.arrow[k].end].waits += 1
     for a in range(now.nodes):
         if g.event[a].waits == 0:
-            g.order[done] = a
+            g.event[done].order = a
             done += 1
     i = 0
     while i < done:
-        k = g.event[g.order[i]].first
+        k = g.event[g.event[i].order].first
         i += 1
         while k != NONE:
             event = g.event[g.arrow[k].end]
             event.waits -= 1
             if event.waits == 0:
-                g.order[done] = g.arrow[k].end
+                g.event[done].order = g.arrow[k].end
                 done += 1
             k = g.arrow[k].next
     return done == now.nodes
@@ -257,7 +251,7 @@ def sort_topologically(g: Graph) -> bool:
 @kernel
 def set_clocks(g: Graph) -> None:
     for i in range(g.now[0].nodes):
-        a = g.order[i]
+        a = g.event[i].order
         k = g.event[a].first
         while k != NONE:
             pass_on(g, a, g.arrow[k].end)
@@ -270,18 +264,18 @@ def pass_on(g: Graph, a: int, b: int) -> None:
     chains = g.now[0].chains
     theirs, mine = a * chains, b * chains
     for c in range(chains):
-        if g.clock[theirs + c] > g.clock[mine + c]:
-            g.clock[mine + c] = g.clock[theirs + c]
+        if g.clock[theirs + c].latest > g.clock[mine + c].latest:
+            g.clock[mine + c].latest = g.clock[theirs + c].latest
     own = g.event[a].chain
-    if own != NONE and g.event[a].position > g.clock[mine + own]:
-        g.clock[mine + own] = g.event[a].position
+    if own != NONE and g.event[a].position > g.clock[mine + own].latest:
+        g.clock[mine + own].latest = g.event[a].position
 
 
 @kernel
 def infer(g: Graph) -> bool:
     """Both rules, for all operations. False when there is no room for an edge."""
     for i in range(g.now[0].nodes):
-        e = g.order[i]
+        e = g.event[i].order
         kind = g.event[e].kind
         if kind == FENCE:
             continue
@@ -296,10 +290,10 @@ def infer(g: Graph) -> bool:
 def past(g: Graph, j: int, e: int) -> int:
     """How far into group j the writes come before e: the place of the first one that does not."""
     low, high = g.group[j].member, g.group[j + 1].member
-    latest = g.clock[e * g.now[0].chains + g.group[j].chain]
+    latest = g.clock[e * g.now[0].chains + g.group[j].chain].latest
     while low < high:
         middle = (low + high) // 2
-        if g.event[g.member[middle]].position <= latest:
+        if g.event[g.event[middle].member].position <= latest:
             low = middle + 1
         else:
             high = middle
@@ -311,8 +305,8 @@ def infer_before_source(g: Graph, r: int) -> bool:
     w, j = g.event[r].source, g.home[g.event[r].location].group
     while j != NONE:
         i = past(g, j, r)
-        if i > g.group[j].member and g.member[i - 1] != w and past(g, j, w) < i and not infer_edge(
-                g, g.member[i - 1], w):
+        if i > g.group[j].member and g.event[i - 1].member != w and past(g, j, w) < i and not infer_edge(
+                g, g.event[i - 1].member, w):
             return False
         j = g.group[j].next
     return True
@@ -323,9 +317,9 @@ def infer_after_readers(g: Graph, u: int) -> bool:
     chains, j = g.now[0].chains, g.home[g.event[u].location].group
     while j != NONE:
         i = past(g, j, u)
-        r = g.event[g.member[i - 1]].reader if i > g.group[j].member else NONE
+        r = g.event[g.event[i - 1].member].reader if i > g.group[j].member else NONE
         while r != NONE:
-            known = g.clock[u * chains + g.event[r].chain] >= g.event[r].position
+            known = g.clock[u * chains + g.event[r].chain].latest >= g.event[r].position
             if r != u and not known and not infer_edge(g, r, u):
                 return False
             r = g.event[r].next_reader

@@ -18,3 +18,6 @@ class Deadline:
     def check(self) -> None:
         if self._end is not None and time.monotonic() >= self._end:
             raise TimeoutError
+
+
+NEVER = Deadline(None)

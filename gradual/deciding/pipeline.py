@@ -48,14 +48,14 @@ def check(history: History, model: str | Model = "sc", *, engine: str = "auto", 
     decision = _Decision(history, chosen, Deadline(timeout), counted)
     try:
         verdict = decision.make(engine, completion)
+        if verdict.evidence is not None:
+            certificate.check(history, chosen, verdict.evidence, decision.deadline)
     except TimeoutError:
         verdict = decision.unknown(f"not decided within {timeout:g} s; allow more time")
     except MemoryError:
         verdict = decision.unknown(NO_MEMORY)
     except TooLarge as error:
         verdict = decision.unknown(str(error))
-    if verdict.evidence is not None:
-        certificate.check(history, chosen, verdict.evidence)
     return replace(verdict, seconds=time.perf_counter() - started)
 
 

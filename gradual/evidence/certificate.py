@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 
+from gradual.deadline import NEVER, Deadline
 from gradual.evidence.axioms import Axioms, ByText, ModelText, SecondOpinion
 from gradual.evidence.cycles import Walk
 from gradual.evidence.errors import CertificateError, require
@@ -26,8 +27,9 @@ from gradual.history import Column, History
 __all__ = ["COMPILED_FROM", "CertificateError", "check", "check_runs", "replay"]
 
 
-def check(history: History, model: str | ModelText, evidence: Evidence) -> None:
-    """Raise CertificateError unless `evidence` proves its verdict on `history` under `model`."""
+def check(history: History, model: str | ModelText, evidence: Evidence, deadline: Deadline = NEVER) -> None:
+    """Raise CertificateError unless `evidence` proves its verdict on `history` under `model`; TimeoutError when a long
+    refutation is not through by then."""
     observed = Observed(history)
     text = None if isinstance(model, str) else model
     if isinstance(evidence, Witness):
@@ -36,7 +38,7 @@ def check(history: History, model: str | ModelText, evidence: Evidence) -> None:
         require(not evidence.assumed, "a violation may assume nothing")
         Walk(observed, _axioms(observed, model), evidence).check()
     elif isinstance(evidence, Refutation):
-        check_refutation(observed, _axioms(observed, model), text, evidence)
+        check_refutation(observed, _axioms(observed, model), text, evidence, deadline)
     elif isinstance(evidence, ThinAir):
         check_thin_air(observed, evidence)
     else:

@@ -23,6 +23,10 @@ from gradual.history import History
 from gradual.models.fit import Fit
 
 
+BUDGET, PLAIN_BUDGET = 2_000_000, 2_000
+"""Nodes between looks at the deadline."""
+
+
 class Saturation:
     """The forced order of histories without thin-air reads."""
 
@@ -36,9 +40,14 @@ class Saturation:
         self._graph = self._new_graph(8 * operations + 64, 2 * operations + 64, 64)
         self._ordered = kernels.Ordered(tables.rows("ordered", len(histories), self._plain, kernels.FIELDS))
         kernels_: Any = load() if compiled else kernels
-        while not kernels_.saturate_all(self._run.batch, self._run.building, self._graph, self._ordered):
+        while True:
+            put(self._graph.now[0], budget=BUDGET if compiled else PLAIN_BUDGET)
+            answer = kernels_.saturate_all(self._run.batch, self._run.building, self._graph, self._ordered)
+            if answer == kernels.DONE:
+                break
             deadline.check()
-            self._make_room()
+            if answer == kernels.MORE_ROOM:
+                self._make_room()
 
     def _new_graph(self, arrows: int, nodes: int, clocks: int) -> kernels.Graph:
         operations, locations = self._run.operations, self._run.locations

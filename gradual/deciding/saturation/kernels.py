@@ -20,6 +20,7 @@ from gradual.deciding.kernel import kernel
 
 NONE = -1
 READ, WRITE, RMW, FENCE = range(4)
+DONE, MORE_ROOM, PAUSE = range(3)
 FIELDS: dict[str, str] = {
     # per node: an edge (the newest one; others are chained), its chain and its position there
     # and, by place: the writes group by group; the last node of each chain; the nodes, topologically
@@ -32,7 +33,7 @@ FIELDS: dict[str, str] = {
     "ordered": "pairs:i8 contradicted",
     # per node and chain
     "clock": "latest",
-    "so_far": "operations nodes arrows chains groups history round",
+    "so_far": "operations nodes arrows chains groups history round budget:i8",
 }
 
 
@@ -55,30 +56,33 @@ class Ordered(NamedTuple):
 
 @kernel
 def saturate_all(b: Batch, s: Building, g: Graph, ordered: Ordered) -> int:
-    """For each history of a batch the pairs of writes that are ordered, in the end. False: more room, and again; it
-    goes on where it was."""
+    """For each history of a batch the pairs of writes that are ordered, in the end. DONE; else, to go on where it was:
+    MORE_ROOM, and again; PAUSE when the budget is used up."""
     now = g.now[0]
     while now.history < len(b.history) - 1:
         if now.round == 0:
             answer = build(b, s, now.history)
             if answer == FULL or not lay_out(b, s, g):
-                return 0
+                return MORE_ROOM
             ordered.history[now.history].contradicted = 0 if answer == BUILT else 1
         going_on = ordered.history[now.history].contradicted == 0
         while going_on:
             now.round = 1
+            if now.budget <= 0:
+                return PAUSE
+            now.budget -= now.nodes
             if not sort_topologically(g):
                 ordered.history[now.history].contradicted = 1
                 break
             set_clocks(g)
             before = now.arrows
             if not infer(g):
-                return 0
+                return MORE_ROOM
             going_on = now.arrows > before
         ordered.history[now.history].pairs = ordered_pairs(g)
         now.history += 1
         now.round = 0
-    return 1
+    return DONE
 
 
 # --- tables

@@ -38,44 +38,47 @@ def compiled(entries: tuple[str, ...], modules: tuple[ModuleType, ...], examples
     examples  for each annotation of a parameter a value of that type. Every other parameter is a number of 64 bits,
               whatever it is called with: so each function is compiled once.
     """
-    numba: Any = import_module("numba")
-    namespace: dict[str, Any] = {"__name__": modules[-1].__name__}
-    for module in modules:
-        namespace.update({name: value for name, value in vars(module).items() if not name.startswith("__")})
-    inside = {name: value for name, value in namespace.items() if hasattr(value, "__kernel__")}
-    for name, function in inside.items():
-        namespace[name] = numba.njit(_nrt=False, nogil=True, error_model="numpy", forceinline=name not in entries,
-                               no_cpython_wrapper=name not in entries, no_cfunc_wrapper=True)(
-            FunctionType(function.__code__, namespace, name))
-    inner = {name: function for name, function in inside.items() if name not in entries}
-    done: set[str] = set()
+    compilation = _Compilation(entries, modules, examples)
+    for name, dispatcher in compilation.entries.items():
+        _keep(dispatcher, _stamp(*modules), partial(compilation.compile_parts, name))
+    return SimpleNamespace(**compilation.entries)
 
-    def compile_inner(entry: str) -> None:
-        """Each function that the entry needs, after those that it calls itself, for the types that annotations say."""
+
+class _Compilation:
+    """Dispatchers for the kernels of some modules, each seeing what its own module sees."""
+
+    def __init__(self, entries: tuple[str, ...], modules: tuple[ModuleType, ...], examples: dict[str, Any]) -> None:
+        self._numba: Any = import_module("numba")
+        self._examples = examples
+        self._plain = {value.__name__: value for module in modules for value in vars(module).values()
+                       if hasattr(value, "__kernel__")}
+        namespaces = {module.__name__: dict(vars(module)) for module in modules}
+        self._dispatchers = {name: self._dispatcher(function, namespaces[function.__module__], name in entries)
+                             for name, function in self._plain.items()}
+        for namespace in namespaces.values():
+            namespace.update({name: self._dispatchers[name] for name in self._dispatchers.keys() & namespace.keys()})
+        self.entries = {name: self._dispatchers[name] for name in entries}
+        self._done = set(entries)
+
+    def _dispatcher(self, function: Any, namespace: dict[str, Any], entry: bool) -> Any:
+        compiler = self._numba.njit(_nrt=False, nogil=True, error_model="numpy", forceinline=not entry,
+                                    no_cpython_wrapper=not entry, no_cfunc_wrapper=True)
+        return compiler(FunctionType(function.__code__, namespace, function.__name__))
+
+    def compile_parts(self, entry: str) -> None:
+        """Each function that an entry needs, after those that it calls itself, for the types that annotations say."""
+        types = {name: self._numba.typeof(example) for name, example in self._examples.items()}
         with _as_parts():
-            for called in inside[entry].__code__.co_names:
-                _compile(called, inner, namespace, types(), done)
+            self._compile_called(entry, types)
 
-    @cache
-    def types() -> dict[str, Any]:
-        return {name: numba.typeof(example) for name, example in examples.items()}
-
-    for name in entries:
-        _keep(namespace[name], _stamp(*modules), partial(compile_inner, name))
-    return SimpleNamespace(**{name: namespace[name] for name in entries})
-
-
-def _compile(name: str, functions: dict[str, Any], namespace: dict[str, Any], types: dict[str, Any],
-             done: set[str]) -> None:
-    if name not in functions or name in done:
-        return
-    done.add(name)
-    for called in functions[name].__code__.co_names:
-        _compile(called, functions, namespace, types, done)
-    hints = [of for parameter, of in functions[name].__annotations__.items() if parameter != "return"]
-    number = import_module("numba").int64
-    namespace[name].compile(tuple(types.get(of, number) for of in hints))
-    namespace[name].disable_compile()
+    def _compile_called(self, caller: str, types: dict[str, Any]) -> None:
+        for name in self._plain[caller].__code__.co_names:
+            if name in self._plain and name not in self._done:
+                self._done.add(name)
+                self._compile_called(name, types)
+                hints = [of for parameter, of in self._plain[name].__annotations__.items() if parameter != "return"]
+                self._dispatchers[name].compile(tuple(types.get(of, self._numba.int64) for of in hints))
+                self._dispatchers[name].disable_compile()
 
 
 @contextmanager
@@ -109,13 +112,13 @@ def _stamp(*modules: ModuleType) -> str:
     return hashlib.sha256(sources).hexdigest()[:16]
 
 
-def _keep(dispatcher: Any, stamp: str, compile_inner: Callable[[], None]) -> None:
+def _keep(dispatcher: Any, stamp: str, compile_parts: Callable[[], None]) -> None:
     """Have a compiled function kept on disk, if there is a folder for it. What it calls is compiled when it is not
     found there."""
     base: Any = import_module("numba.core.caching").FunctionCache
     folder = cache_folder() or ""
     if not folder:
-        compile_inner()
+        compile_parts()
         return
 
     class Locator:
@@ -143,7 +146,7 @@ def _keep(dispatcher: Any, stamp: str, compile_inner: Callable[[], None]) -> Non
         def load_overload(self, signature: Any, context: Any) -> Any:
             found = super().load_overload(signature, context)
             if found is None:
-                compile_inner()
+                compile_parts()
             return found
 
     dispatcher._cache = Kept(dispatcher.py_func)

@@ -79,6 +79,8 @@ class _Compilation:
                 hints = [of for parameter, of in self._plain[name].__annotations__.items() if parameter != "return"]
                 self._dispatchers[name].compile(tuple(types.get(of, self._numba.int64) for of in hints))
                 self._dispatchers[name].disable_compile()
+                for overload in self._dispatchers[name].overloads.values():
+                    overload.library._ensure_finalized()
 
 
 @contextmanager
@@ -94,8 +96,9 @@ def _as_parts() -> Iterator[None]:
 
     library = import_module("numba.core.codegen").CPUCodeLibrary
     context = import_module("numba.core.cpu").CPUContext
-    steps = [(library, "_optimize_final_module", leave), (library, "_finalize_final_module", finish),
-             (context, "get_executable", lambda *_: [].append)]  # a built-in function of its own: never called
+    steps: list[tuple[Any, str, Any]] = [
+        (library, "_optimize_final_module", leave), (library, "_finalize_final_module", finish),
+        (context, "get_executable", lambda *_: [].append)]  # a built-in function of its own: never called
     kept = [(owner, name, vars(owner).get(name)) for owner, name, _ in steps]
     known = all(method is not None for _, _, method in kept)
     for owner, name, method in steps if known else ():

@@ -51,7 +51,6 @@ def decide(history: History, fit: Fit, deadline: Deadline, *, extra: Sequence[Ed
         compiled = len(history) >= kernel.COMPILED_FROM
     functions: Any = load() if compiled else static
     run = Run([history], fit, compiled, extra=extra)
-    run.build(functions.build)
     return _outcomes(run, functions, deadline, BUDGET if compiled else PLAIN_BUDGET)[0]
 
 
@@ -62,11 +61,10 @@ def decide_many(histories: Sequence[History], fit: Fit, deadline: Deadline, pati
 
 def static_edges(history: History, fit: Fit) -> tuple[Column, int]:
     """The static edges, start, end and kind, between nodes of which the operations are the first; and the read that
-    coherence forbids, or -1."""
-    compiled = len(history) >= kernel.COMPILED_FROM
-    functions: Any = load() if compiled else static
-    run = Run([history], fit, compiled)
-    run.build(functions.build)
+    coherence forbids, or -1. Plain, for those who look at single edges."""
+    run = Run([history], fit, compiled=False)
+    while static.build(run.batch, run.building, 0) == static.FULL:
+        run.more_room()
     now = run.building.now[0]
     edges = [(get(edge, "start"), get(edge, "end"), get(edge, "by"))
              for edge in run.building.edge[:get(now, "edges")]]
@@ -114,7 +112,7 @@ def load() -> Any:
     kernel.say_when_new()
     run = examples()
     types = {"Batch": run.batch, "Building": run.building, "Tables": run.new_tables(), "Results": run.results}
-    return kernel.compiled(("build", "decide"), (kernels, static), types)
+    return kernel.compiled(("decide",), (kernels, static), types)
 
 
 def examples() -> Run:

@@ -59,20 +59,13 @@ class Run:
         self.building = self._new_building()
         put(self.building.now[0], history=history)
 
-    def build(self, build: Any) -> None:
-        """The static edges of a batch of one: then the tables are as large as it needs, not as it might."""
-        while build(self.batch, self.building, 0) == static.FULL:
-            self.more_room()
-        put(self.building.now[0], ready=static.NOT_LOADED)
-
     # --- the tables of the engine
 
     def new_tables(self) -> tables.Tables:
-        """For the edges that were built, or for any that there is room to build."""
-        now = self.building.now[0]
-        built = get(now, "ready") != static.NOT_BUILT
-        nodes = get(now, "nodes") if built else len(self.building.mark)
-        rows = self._rows
+        """As large as the histories need: of one alone, for the edges that were built, once they are."""
+        now, rows = self.building.now[0], self._rows
+        alone = len(self.histories) == 1
+        nodes = get(now, "nodes") if alone else len(self.building.mark)
         return tables.Tables(
             rows("node", nodes + 1), rows("slot", self.operations + self.locations + 1), rows("place", self.locations),
             self.building.edge, rows("pair", 0), rows("literal", 0), rows("bucket", 0), rows("held", 1),
@@ -82,7 +75,8 @@ class Run:
         """Make the room that a kernel asked for."""
         g = self.tables
         if wanted == static.MORE_ROOM:
-            self.more_room()
+            if get(self.building.now[0], "full"):
+                self.more_room()
             self.tables = self.new_tables()._replace(entry=g.entry, passage=g.passage)
             put(self.tables.now[0], entries=get(g.now[0], "entries"), passages=get(g.now[0], "passages"))
         elif wanted == kernels.MORE_PAIRS:

@@ -32,11 +32,11 @@ class Row(NamedTuple):
 
 
 def assemble(rows: Sequence[Row], finals: Mapping[int, int] | None = None, *, thin_air: int = -1,
-             kinds: Sequence[int] = (FULL,)) -> History:
+             fences: Sequence[int] = (FULL,)) -> History:
     """The history of `rows`: the n-th row, counted from 1, writes the value n, so values are unique.
 
     `finals` picks the write some locations must end with, as `Row.pick` does; the row `thin_air`
-    returns a value nobody wrote; `kinds` are the fences there are.
+    returns a value nobody wrote; `fences` are the kinds of fences there are.
     """
     values: dict[int, list[int]] = {}
     for value, row in enumerate(rows, 1):
@@ -48,7 +48,7 @@ def assemble(rows: Sequence[Row], finals: Mapping[int, int] | None = None, *, th
         choices = values.get(row.location, [0])
         read = THIN_AIR_VALUE if value - 1 == thin_air else choices[row.pick % len(choices)]
         if row.kind == FENCE:
-            builder.fence(thread, kinds[row.pick % len(kinds)], line=value)
+            builder.fence(thread, fences[row.pick % len(fences)], line=value)
         elif row.kind == READ:
             builder.read(thread, address, read, line=value)
         elif row.kind == WRITE:
@@ -63,7 +63,7 @@ def assemble(rows: Sequence[Row], finals: Mapping[int, int] | None = None, *, th
 
 def random_history(rng: Random, *, max_threads: int = 3, max_locations: int = 3, min_operations: int = 3,
                    max_operations: int = 7, rmw: float = 0.1, fence: float = 0.06, final: float = 0.05,
-                   thin_air: float = 0.005, kinds: Sequence[int] = (FULL,)) -> History:
+                   thin_air: float = 0.005, fences: Sequence[int] = (FULL,)) -> History:
     """A random history; `rmw` and `fence` are chances per operation, `final` per location.
 
     Reads may return any write of their location, later own ones included. Only a third of the
@@ -81,7 +81,7 @@ def random_history(rng: Random, *, max_threads: int = 3, max_locations: int = 3,
         rows = _sensible(rng, rows, stale=0.6 if shape == "litmus" else 0)
     finals = {location: rng.randrange(60) for location in range(locations) if rng.random() < final}
     thin = rng.randrange(size) if size and rng.random() < thin_air else -1
-    return assemble(rows, finals, thin_air=thin, kinds=kinds)
+    return assemble(rows, finals, thin_air=thin, fences=fences)
 
 
 def _random_kind(rng: Random, rmw: float, fence: float) -> Kind:

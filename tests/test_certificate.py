@@ -176,7 +176,7 @@ def test_internal_reads_order_nothing_globally() -> None:
 
 def test_refutations() -> None:
     history = searched()
-    for completion in ("enumerate", "sat", "direct"):
+    for completion in ("auto", "enumerate", "sat", "direct"):
         refutation = check(history, "sc", completion=completion).evidence
         assert isinstance(refutation, Refutation)
         certificate.check(history, "SC", refutation)

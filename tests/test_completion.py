@@ -8,15 +8,17 @@ from searching import searched
 
 import gradual
 from gradual.deadline import Deadline
-from gradual.deciding.completion import COMPLETIONS, DIRECT, completion, direct
+from gradual.deciding.completion import AUTO, COMPLETIONS, DIRECT, completion, direct
 from gradual.deciding.pipeline import check
 from gradual.evidence.verdict import Refutation
 from gradual.models import load
 from gradual.models.fit import fit
 
 ROUTES = (*COMPLETIONS, DIRECT)
+DECIDED_BY = {AUTO: "search"} | {name: name for name in ROUTES}
 
-@pytest.mark.parametrize("name", ROUTES)
+
+@pytest.mark.parametrize("name", (AUTO, *ROUTES))
 @pytest.mark.parametrize("model", MODELS)
 def test_a_violation_that_only_search_finds(name: str, model: str) -> None:
     plain, fenced = searched(), searched(fenced=True)
@@ -24,7 +26,7 @@ def test_a_violation_that_only_search_finds(name: str, model: str) -> None:
     assert isinstance(check(fenced, model, completion=name).evidence, Refutation)
     verdict = check(plain, model, completion=name)
     assert verdict.verdict == ("violation" if model == "SC" else "consistent")
-    assert verdict.decided_by == name
+    assert verdict.decided_by == ("schedule" if verdict and name == AUTO else DECIDED_BY[name])
 
 
 def test_what_search_finds_is_so() -> None:

@@ -59,7 +59,7 @@ def test_axioms_agree_with_machines_on_drawn_histories(history: History) -> None
 
 @pytest.mark.parametrize("model", MODELS)
 def test_axioms_agree_with_machines_on_every_kind_of_fence(model: str) -> None:
-    drawn = sample(6, 1500, min_operations=4, max_operations=8, fence=0.25, kinds=EVERY_KIND)
+    drawn = sample(6, 1500, min_operations=4, max_operations=8, fence=0.25, fences=EVERY_KIND)
     verdicts = [brute_model(history, model) for history in drawn]
     assert [explore(history, model) for history in drawn] == verdicts
     assert min(sum(verdicts), len(verdicts) - sum(verdicts)) > 300

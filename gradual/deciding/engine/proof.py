@@ -100,22 +100,22 @@ class _Proof:
     def _case(self, place: int) -> Cycle:
         """A cycle under all pairs that it rests on, but for those that coherence or a path of its own shows."""
         edges = self._round(place)
-        steps: list[Step] = []
+        steps: dict[Pair, tuple[int, Step]] = {}
         assumed: set[Pair] = set()
-        todo = premises(edges, self._history)
+        todo = [(pair, place) for pair in premises(edges, self._history)]
         while todo:
-            pair = todo.pop()
-            known = [at for at in self._shown.get(pair, ()) if at < place and self._log[at][0] == kernels.KNOWN]
+            pair, before = todo.pop()
+            known = [at for at in self._shown.get(pair, ()) if at < before and self._log[at][0] == kernels.KNOWN]
             path = seen_successively(self._history, *pair) if self._fit.coherence else None
             if path is not None:
-                steps.append(Step(*pair, path, self._fit.coherence or ""))
-            elif known:
-                steps.append(Step(*pair, self._arrows(known[0]), self._fit.axiom))
-                todo += premises(steps[-1].path, self._history)
-            else:
+                steps[pair] = -1, Step(*pair, path, self._fit.coherence or "")
+            elif not known:
                 assumed.add(pair)
-        once = {(step.before, step.after): step for step in steps}
-        return Cycle(edges, self._fit.axiom, tuple(reversed(list(once.values()))), tuple(sorted(assumed)))
+            elif pair not in steps:
+                steps[pair] = known[0], Step(*pair, self._arrows(known[0]), self._fit.axiom)
+                todo += [(premise, known[0]) for premise in premises(steps[pair][1].path, self._history)]
+        ordered = sorted(steps.values(), key=lambda found: found[0])
+        return Cycle(edges, self._fit.axiom, tuple(step for _, step in ordered), tuple(sorted(assumed)))
 
     # --- paths of the log
 

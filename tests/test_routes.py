@@ -20,8 +20,9 @@ from gradual.deciding.pipeline import check
 from gradual.history import History
 from gradual.machines import MACHINES
 
-ROUTES = [*((engine, completion) for engine in ("datalog", "schedule") for completion in (AUTO, *COMPLETIONS)),
+ROUTES = [("schedule", AUTO), ("datalog", AUTO), *(("datalog", completion) for completion in COMPLETIONS),
           ("auto", DIRECT)]
+"""A completion starts from the ladder's order, whichever engine is named."""
 
 
 def _agree(history: History, model: str, expected: bool) -> None:

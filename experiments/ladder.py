@@ -18,13 +18,15 @@ import gradual
 from gradual.deadline import Deadline
 from gradual.deciding import rules
 from gradual.deciding.completion import completion
+from gradual.deciding.completion.closure import Closure, Contradiction
 from gradual.deciding.completion.direct import before, clauses, complete
 from gradual.deciding.ladder import climb
-from gradual.deciding.saturation import Saturation
-from gradual.deciding.schedule import Schedule
+from gradual.deciding.saturation import forced_pairs
 from gradual.history import History
-from gradual.models.model import SC, TSO, Model
+from gradual.models import Model, load
+from gradual.models.fit import fit
 
+SC, TSO = load("sc"), load("tso")
 THREADS, LOCATIONS = 4, 8
 PROGRAMS = (("cc", SC), ("ccv", SC), ("cm", SC), ("ccm", SC), ("wccm", TSO))
 
@@ -55,24 +57,27 @@ def ladder_times(sizes: list[int], repetitions: int) -> None:
     print(f"{'operations':>10}" + "".join(f"{program:>8}" for program, _ in PROGRAMS))
     for operations in sizes:
         made = histories("sc", operations, repetitions)
-        medians = [statistics.median(seconds(lambda h=h, p=p, m=m: rules._run(p, rules.facts(h, m))) for h in made)
+        medians = [statistics.median(seconds(lambda h=h, p=p, m=m: rules._run(p, rules.facts(h, fit(m)))) for h in made)
                    for p, m in PROGRAMS]
         print(f"{operations:>10}" + "".join(f"{median:>8.3f}" for median in medians), flush=True)
 
 
 def route(name: str, history: History, model: Model) -> None:
-    """One way to a verdict, without the certificate: the ladder unless `direct`, then saturation and completion."""
+    """One way to a verdict, without the certificate: the ladder unless `direct`, then a completion."""
     if name == "direct":
-        complete(history, model, Deadline())
+        complete(history, fit(model), Deadline())
     elif not any(answer.failed for answer in climb(history, model, Deadline())):
         finish(name, history, model)
 
 
 def finish(name: str, history: History, model: Model) -> None:
-    """Saturate, then search (without the greedy schedule that usually spares it)."""
-    saturation = Saturation(history, model)
-    if saturation.run() is None:
-        completion(name)(Schedule(saturation), Deadline())
+    """Close what is forced, then search."""
+    try:
+        closure = Closure(history, fit(model))
+        closure.infer()
+    except Contradiction:
+        return
+    completion(name)(closure, Deadline())
 
 
 def route_times(kind: str, sizes: list[int], repetitions: int, direct_up_to: int) -> None:
@@ -94,13 +99,11 @@ def order_encoding(history: History, model: Model) -> None:
     """What `sat` could do instead: the order of all operations encoded, with what saturation knows as units."""
     from pysat.solvers import Solver
 
-    saturation = Saturation(history, model)
-    saturation.run()
     n = len(history)
     with Solver(name="glucose4") as solver:
-        for a, b in saturation.pairs():
+        for a, b in forced_pairs(history, fit(model), Deadline()):
             solver.add_clause([before(a, b, n)])
-        for clause in clauses(history, model):
+        for clause in clauses(history, fit(model)):
             solver.add_clause(clause)
         assert solver.solve()
 

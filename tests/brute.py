@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 from itertools import permutations, product
 
 from gradual.history import FENCE, NO_LOCATION, READ, RMW, WRITE, History
-from gradual.models.model import TSO, Model, model_named
 
 Pair = tuple[int, int]
 Relation = set[Pair]
@@ -19,6 +18,12 @@ StoreOrder = dict[int, tuple[int, ...]]
 """Location → its writes (operation indices), first to last. The initial write is left out: it is first."""
 
 CRITERIA = ("CC", "CCv", "CM", "CCM", "wCCM")
+MODELS = ("SC", "TSO", "PSO")
+GIVEN_UP = {"SC": "", "TSO": "WR", "PSO": "WR WW"}
+"""The pairs of program order that a model does not keep; WW only between different locations."""
+FULL = 15
+FENCE_BITS = {"RR": 1, "RW": 2, "WR": 4, "WW": 8}
+"""What the kind of a fence says of the accesses before and after it."""
 
 READINGS = {READ: "R", WRITE: "W", RMW: "RW", FENCE: "F"}
 """What an operation counts as when ppo is formed: an rmw as a read and as a write."""
@@ -76,6 +81,7 @@ class Events:
         self.kind: list[int] = history.kind.tolist()
         self.thread: list[int] = history.thread.tolist()
         self.at: list[int] = history.location.tolist()
+        self.fence = [FULL] * len(history) if history.fence is None else history.fence.tolist()
         self.operations = range(len(history))
         self.initials = [-1 - location for location in range(len(history.locations))]
         origins = {r: self._origin(history, self.at[r], history.read[r]) for r in self.operations if self.reads(r)}
@@ -121,14 +127,27 @@ class Events:
         """po on one location; the initial write stays before everything."""
         return self.before_all | {(a, b) for a, b in self.own_po if self.one_location(a, b)}
 
-    def ppo(self, model: Model) -> Relation:
+    def ppo(self, model: str) -> Relation:
         """The program order a model preserves; the initial writes stay before everything."""
         return self.before_all | {(a, b) for a, b in self.own_po if self._keeps(model, a, b)}
 
-    def _keeps(self, model: Model, a: int, b: int) -> bool:
-        """A pair is dropped only if every reading of it is."""
-        return any(keeps(model, first, second, self.one_location(a, b))
-                   for first in READINGS[self.kind[a]] for second in READINGS[self.kind[b]])
+    def _keeps(self, model: str, a: int, b: int) -> bool:
+        """A pair is dropped only if every reading of it is, and no fence between orders it."""
+        return model == "SC" or any(
+            self._kept(model, first, second, a, b) or self.fenced(first + second, a, b)
+            for first in READINGS[self.kind[a]] for second in READINGS[self.kind[b]])
+
+    def _kept(self, model: str, first: str, second: str, a: int, b: int) -> bool:
+        """Read as `first`, `second` (R, W or F). A full fence is a node that everything keeps its order with."""
+        if "F" in (first, second):
+            return all(self.fence[e] == FULL for e in (a, b) if self.kind[e] == FENCE)
+        on_one_location = first + second == "WW" and self.one_location(a, b)
+        return on_one_location or first + second not in GIVEN_UP[model].split()
+
+    def fenced(self, pair: str, a: int, b: int) -> bool:
+        """Does a fence between a and b order such a pair?"""
+        return any(self.kind[f] == FENCE and self.fence[f] & FENCE_BITS.get(pair, 0)
+                   and (a, f) in self.own_po and (f, b) in self.own_po for f in range(a + 1, b))
 
     def write_write(self, relation: Relation) -> Relation:
         """R_WW: the (write, write) pairs on one location."""
@@ -148,15 +167,6 @@ class Events:
                 if r in self.source and self.source[r] != other}
 
 
-def keeps(model: Model, first: str, second: str, one_location: bool) -> bool:
-    """Whether a model preserves a po pair read as `first`, `second` (R, W or F)."""
-    if (first, second) == ("W", "R"):
-        return model.keeps_write_read
-    if (first, second) == ("W", "W"):
-        return model.keeps_write_write or one_location
-    return True
-
-
 # SC, TSO, PSO: some store order satisfies the axioms
 
 
@@ -167,10 +177,10 @@ def brute_model(history: History, model_name: str) -> bool:
 
 def brute_store_orders(history: History, model_name: str) -> Iterator[StoreOrder]:
     """Every store order with which the history satisfies the model."""
-    events, model = Events(history), model_named(model_name)
+    events = Events(history)
     if events.thin_air or events.final_thin_air:
         return
-    axioms = _axioms(events, model)
+    axioms = _axioms(events, model_name)
     for order in _store_orders(events):
         ww = store_order_pairs(order)
         ww_rw = ww | events.rw(ww)
@@ -178,9 +188,9 @@ def brute_store_orders(history: History, model_name: str) -> Iterator[StoreOrder
             yield order
 
 
-def _axioms(events: Events, model: Model) -> list[Relation]:
+def _axioms(events: Events, model: str) -> list[Relation]:
     """What must be acyclic together with ww ∪ rw: the global axiom, then the per-location axiom."""
-    if model.name == "SC":
+    if model == "SC":
         return [events.po | events.wr]
     return [events.ppo(model) | events.wr_e, events.po_loc() | events.wr]
 
@@ -244,7 +254,7 @@ def _ccm(events: Events) -> bool:
 def _wccm(events: Events) -> bool:
     wpww = _wpww(events)
     stores = wpww | events.rw(wpww)
-    return (acyclic(events.ppo(TSO) | events.wr_e | stores)
+    return (acyclic(events.ppo("TSO") | events.wr_e | stores)
             and acyclic(events.po_loc() | events.wr | stores))
 
 
@@ -275,7 +285,7 @@ def _pww(events: Events) -> Relation:
 
 
 def _wpww(events: Events) -> Relation:
-    by_ppo = hb(events, events.ppo(TSO), events.wr_e)
+    by_ppo = hb(events, events.ppo("TSO"), events.wr_e)
     by_po_loc = hb(events, events.po_loc(), events.wr_e)
     whb = closure(by_ppo | by_po_loc)
     return closure(events.write_write(whb) | events.cf(by_ppo) | events.cf(by_po_loc) | events.final)

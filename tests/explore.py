@@ -4,7 +4,8 @@ The machines hold writes, not values, so a run agrees with the history's reads-f
 with its values. SC is one memory. TSO puts a FIFO store buffer before it for each thread, PSO one
 for each thread and location. A read takes the newest own buffered write, or else what memory
 holds. A fence waits until the thread's buffers are empty; an rmw until the buffer it would write
-through is, and then reads and writes memory at once.
+through is, and then reads and writes memory at once. A fence of another kind is not waited for: what it
+orders after earlier writes waits until these have left their buffers.
 """
 
 from __future__ import annotations
@@ -12,10 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from brute import Events
+from brute import FULL, READINGS, Events
 
 from gradual.history import FENCE, INITIAL, NO_SOURCE, READ, THIN_AIR, WRITE, History
-from gradual.models.model import model_named
 
 Queue = tuple[int, ...]
 
@@ -33,7 +33,7 @@ class State(NamedTuple):
 
 def explore(history: History, model_name: str) -> bool:
     """Whether some run of the model's machine is this history, final values included."""
-    machine = _Machine(history, model_named(model_name).name)
+    machine = _Machine(history, model_name)
     todo = [machine.start()]
     seen = set(todo)
     while todo:
@@ -52,7 +52,7 @@ def accepts(history: History, model_name: str, order: Sequence[int]) -> bool:
 
     When a write enters its buffer nobody sees; as early as can be is as good as later.
     """
-    machine = _Machine(history, model_named(model_name).name)
+    machine = _Machine(history, model_name)
     state: State | None = machine.start()
     for operation in order:
         state = state and machine.does(machine.issued(state), operation)
@@ -64,7 +64,7 @@ class _Machine:
         self.model = model
         self.kind: list[int] = history.kind.tolist()
         self.location: list[int] = history.location.tolist()
-        events = Events(history)
+        self.events = events = Events(history)
         held = {write: INITIAL if write < 0 else write for write in (*events.initials, *events.operations)}
         self.source = [held[events.source[e]] if e in events.source else THIN_AIR for e in events.operations]
         self.final = [held[events.last[at]] if at in events.last else THIN_AIR if history.final_line[at] >= 0
@@ -123,7 +123,7 @@ class _Machine:
     def _drains(self, state: State, thread: int) -> Iterator[State]:
         """The oldest write of any queue reaches memory."""
         for at, queue in enumerate(state.buffers[thread]):
-            if queue:
+            if queue and not self._fenced(state, thread, queue[0]):
                 queues = _replace(state.buffers[thread], at, queue[1:])
                 yield State(state.done, _replace(state.memory, self.location[queue[0]], queue[0]),
                             _replace(state.buffers, thread, queues))
@@ -133,8 +133,10 @@ class _Machine:
         queues, location = state.buffers[thread], self.location[operation]
         done = _replace(state.done, thread, state.done[thread] + 1)
         if self.kind[operation] == FENCE:
-            if not any(queues):
+            if not any(queues) or self.events.fence[operation] != FULL:
                 yield state._replace(done=done)
+            return
+        if self.kind[operation] != WRITE and self._fenced(state, thread, operation):
             return
         at = location if self.model == "PSO" else 0
         queue = queues[at] if queues else ()
@@ -147,6 +149,11 @@ class _Machine:
         elif self.kind[operation] == WRITE or (  # on SC a write goes the way of an rmw
                 not queue and state.memory[location] == self.source[operation]):
             yield State(done, _replace(state.memory, location, operation), state.buffers)
+
+    def _fenced(self, state: State, thread: int, operation: int) -> bool:
+        """Is an earlier write still in a buffer that a fence orders before the operation?"""
+        return any(self.events.fenced("W" + reading, write, operation)
+                   for queue in state.buffers[thread] for write in queue for reading in READINGS[self.kind[operation]])
 
     def _visible(self, memory: tuple[int, ...], queue: Queue, location: int) -> int:
         """The newest own buffered write of the location, or else what memory holds."""

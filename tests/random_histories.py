@@ -13,9 +13,12 @@ from typing import NamedTuple
 from hypothesis import strategies as st
 
 from gradual.history import FENCE, READ, RMW, WRITE, Builder, History, Kind
+from gradual.history.annotations import FENCES, FULL
 
 LOCATIONS = "xyzuvw"
 THIN_AIR_VALUE = 999
+EVERY_KIND = tuple(FENCES.values())
+"""Of fences."""
 
 
 class Row(NamedTuple):
@@ -25,14 +28,15 @@ class Row(NamedTuple):
     kind: Kind
     location: int
     pick: int
-    """Which write a read returns: 0 is the initial one, n the n-th of the location (cyclically)."""
+    """Which write a read returns: 0 is the initial one, n the n-th of the location (cyclically). Of a fence, its kind."""
 
 
-def assemble(rows: Sequence[Row], finals: Mapping[int, int] | None = None, *, thin_air: int = -1) -> History:
+def assemble(rows: Sequence[Row], finals: Mapping[int, int] | None = None, *, thin_air: int = -1,
+             fences: Sequence[int] = (FULL,)) -> History:
     """The history of `rows`: the n-th row, counted from 1, writes the value n, so values are unique.
 
     `finals` picks the write some locations must end with, as `Row.pick` does; the row `thin_air`
-    returns a value nobody wrote.
+    returns a value nobody wrote; `fences` are the kinds of fences there are.
     """
     values: dict[int, list[int]] = {}
     for value, row in enumerate(rows, 1):
@@ -44,7 +48,7 @@ def assemble(rows: Sequence[Row], finals: Mapping[int, int] | None = None, *, th
         choices = values.get(row.location, [0])
         read = THIN_AIR_VALUE if value - 1 == thin_air else choices[row.pick % len(choices)]
         if row.kind == FENCE:
-            builder.fence(thread, line=value)
+            builder.fence(thread, fences[row.pick % len(fences)], line=value)
         elif row.kind == READ:
             builder.read(thread, address, read, line=value)
         elif row.kind == WRITE:
@@ -59,7 +63,7 @@ def assemble(rows: Sequence[Row], finals: Mapping[int, int] | None = None, *, th
 
 def random_history(rng: Random, *, max_threads: int = 3, max_locations: int = 3, min_operations: int = 3,
                    max_operations: int = 7, rmw: float = 0.1, fence: float = 0.06, final: float = 0.05,
-                   thin_air: float = 0.005) -> History:
+                   thin_air: float = 0.005, fences: Sequence[int] = (FULL,)) -> History:
     """A random history; `rmw` and `fence` are chances per operation, `final` per location.
 
     Reads may return any write of their location, later own ones included. Only a third of the
@@ -76,7 +80,8 @@ def random_history(rng: Random, *, max_threads: int = 3, max_locations: int = 3,
     if shape != "any":
         rows = _sensible(rng, rows, stale=0.6 if shape == "litmus" else 0)
     finals = {location: rng.randrange(60) for location in range(locations) if rng.random() < final}
-    return assemble(rows, finals, thin_air=rng.randrange(size) if size and rng.random() < thin_air else -1)
+    thin = rng.randrange(size) if size and rng.random() < thin_air else -1
+    return assemble(rows, finals, thin_air=thin, fences=fences)
 
 
 def _random_kind(rng: Random, rmw: float, fence: float) -> Kind:
@@ -102,7 +107,8 @@ def _sensible(rng: Random, rows: Sequence[Row], stale: float) -> list[Row]:
                   if other.kind in (WRITE, RMW) and other.location == row.location]
         own = max((n for n, i in enumerate(writes, 1) if rows[i].thread == row.thread and i < at), default=0)
         foreign = [n for n, i in enumerate(writes, 1) if rows[i].thread != row.thread]
-        picked.append(row._replace(pick=own if rng.random() < stale else rng.choice([own, *foreign])))
+        pick = own if rng.random() < stale else rng.choice([own, *foreign])
+        picked.append(row if row.kind == FENCE else row._replace(pick=pick))
     return picked
 
 

@@ -337,7 +337,7 @@ def test_nothing_to_check_is_said(tmp_path: Path) -> None:
 
 
 def test_engines(trace: Path) -> None:
-    for engine, decided_by in (("auto", "CCM"), ("datalog", "CCM"), ("saturation", "saturation")):
+    for engine, decided_by in (("auto", "CCM"), ("datalog", "CCM"), ("schedule", "cycle")):
         row = records(gradual("check", trace, "--engine", engine, "--json"))[0]
         assert (row["verdict"], row["decided_by"]) == ("violation", decided_by)
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import pytest
-from brute import brute_model
+from brute import MODELS, brute_model
 from searching import searched
 
 import gradual
 from gradual.deadline import Deadline
-from gradual.deciding.completion import COMPLETIONS, DIRECT, completion, direct
+from gradual.deciding.completion import AUTO, COMPLETIONS, DIRECT, completion, direct
 from gradual.deciding.pipeline import check
 from gradual.evidence.verdict import Refutation
-from gradual.models.model import MODELS, SC
+from gradual.models import load
+from gradual.models.fit import fit
 
 ROUTES = (*COMPLETIONS, DIRECT)
+DECIDED_BY = {AUTO: "search"} | {name: name for name in ROUTES}
 
-@pytest.mark.parametrize("name", ROUTES)
+
+@pytest.mark.parametrize("name", (AUTO, *ROUTES))
 @pytest.mark.parametrize("model", MODELS)
 def test_a_violation_that_only_search_finds(name: str, model: str) -> None:
     plain, fenced = searched(), searched(fenced=True)
@@ -23,7 +26,7 @@ def test_a_violation_that_only_search_finds(name: str, model: str) -> None:
     assert isinstance(check(fenced, model, completion=name).evidence, Refutation)
     verdict = check(plain, model, completion=name)
     assert verdict.verdict == ("violation" if model == "SC" else "consistent")
-    assert verdict.decided_by == (name if model == "SC" or name == DIRECT else "greedy")
+    assert verdict.decided_by == ("schedule" if verdict and name == AUTO else DECIDED_BY[name])
 
 
 def test_what_search_finds_is_so() -> None:
@@ -44,7 +47,7 @@ def test_a_time_limit_gives_unknown(name: str) -> None:
 def test_a_time_limit_interrupts_the_solver() -> None:
     history = gradual.generate("sc", threads=4, operations=250, locations=2, seed=3)
     with pytest.raises(TimeoutError):
-        direct.complete(history, SC, Deadline(0.5))
+        direct.complete(history, fit(load("sc")), Deadline(0.5))
 
 
 @pytest.mark.parametrize("name", ["enumerate", "sat"])

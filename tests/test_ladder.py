@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from brute import brute_criterion, brute_pww, brute_store_orders, brute_wpww, store_order_pairs
+from brute import MODELS, brute_criterion, brute_pww, brute_store_orders, brute_wpww, store_order_pairs
 from hypothesis import given, settings
 from random_histories import histories, random_history
 from theory import HISTORIES, NAMES, TABLE, parse
@@ -14,10 +14,13 @@ from gradual.deadline import Deadline
 from gradual.deciding import rules
 from gradual.deciding.classification import classify
 from gradual.deciding.ladder import climb
-from gradual.deciding.pipeline import impossible_observation
-from gradual.deciding.saturation import Saturation
+from gradual.deciding.observations import impossible_observation
+from gradual.deciding.saturation import Saturation, forced_pairs
 from gradual.history import History
-from gradual.models.model import MODELS, PSO, SC, TSO, Model
+from gradual.models import Model, load
+from gradual.models.fit import fit
+
+SC, TSO, PSO = map(load, MODELS)
 
 
 @pytest.mark.parametrize("name", HISTORIES)
@@ -73,22 +76,21 @@ def test_hierarchy(seed: int) -> None:
         _hierarchy(classify(random_history(rng, max_operations=10)))
 
 
-@pytest.mark.parametrize("model", MODELS.values(), ids=str)
+@pytest.mark.parametrize("model", (SC, TSO, PSO), ids=str)
 def test_partial_store_orders_lie_in_every_store_order(model: Model) -> None:
     """And saturation lies between the ladder's order and every store order."""
     rng = Random(77)
     compared = 0
     for _ in range(400):
         history = random_history(rng)
-        if impossible_observation(history):
+        if impossible_observation(history, ""):
             continue
         orders = [store_order_pairs(order) for order in brute_store_orders(history, model.name)]
         ladder = _store_order(history, model)
-        saturation = Saturation(history, model)
-        if saturation.run() is not None:
+        if Saturation([history], fit(model), Deadline()).contradicted():
             assert not orders
             continue
-        saturated = set(saturation.pairs())
+        saturated = set(forced_pairs(history, fit(model), Deadline()))
         assert ladder <= saturated
         for order in orders:
             compared += 1
@@ -100,7 +102,7 @@ def test_joining_the_two_relations_would_be_wrong_for_pso() -> None:
     """The reason why PSO has a program of its own."""
     history = parse("W x1, R x1, W y1 ∥ R y1, W x2 ; x1")
     assert classify(history)["PSO"]
-    facts = rules.facts(history, PSO)
+    facts = rules.facts(history, fit(PSO))
     assert rules.run("wccm_pso", facts, Deadline()).acyclic
     assert not rules.run("wccm", facts, Deadline()).acyclic
 
@@ -120,13 +122,13 @@ def test_a_deadline_stops_the_grounding() -> None:
 
     history = gradual.generate("sc", threads=4, operations=4000, locations=4, seed=1)
     with pytest.raises(TimeoutError):
-        rules.run("ccm", rules.facts(history, SC), Deadline(0.5))
+        rules.run("ccm", rules.facts(history, fit(SC)), Deadline(0.5))
 
 
 def test_apart_and_in_process_agree() -> None:
     import gradual
 
     history = gradual.generate("sc", threads=4, operations=rules.IN_PROCESS + 20, locations=8, seed=1)
-    facts = rules.facts(history, SC)
+    facts = rules.facts(history, fit(SC))
     apart, here = rules.run("ccv", facts, Deadline(60)), rules.run("ccv", facts, Deadline())
     assert (apart.acyclic, apart.violated, sorted(apart.ww)) == (here.acyclic, here.violated, sorted(here.ww))

@@ -194,7 +194,7 @@ def test_refutations_by_search() -> None:
     rng = Random(33)
     history = searched()
     meaning = Meaning(history, SHIPPED["SC"])
-    for completion in ("enumerate", "sat"):
+    for completion in ("auto", "enumerate", "sat"):
         refutation = check(history, "sc", completion=completion).evidence
         assert isinstance(refutation, Refutation) and meaning.is_refutation(refutation)
         refused = 0

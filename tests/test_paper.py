@@ -53,11 +53,11 @@ def test_good_shapes_are_not_complained_about() -> None:
 
 @pytest.mark.parametrize(("figure", "frame", "words"), [
     ("4a", changed("4a", "direct SAT", seconds=0.45), "ladder + enumerate is slower than direct SAT at 300"),
-    ("6a", changed("6a", "saturation", seconds=1.0), "ladder + SAT is faster than saturation at 300"),
+    ("6a", changed("6a", "engine", seconds=1.0), "ladder + SAT is faster than engine at 300"),
     ("4a", rows("4a")[1:], "direct SAT was not measured at 300"),
-    ("4b", changed("4b", "saturation", verdict="violation"), "saturation says violation of a valid history"),
+    ("4b", changed("4b", "engine", verdict="violation"), "engine says violation of a valid history"),
     ("6b", changed("6b", "ladder + SAT", verdict="unknown"), "ladder + SAT says unknown of a valid history"),
-    ("large", changed("large", "saturation", verdict="unknown"), "saturation says unknown of a valid history"),
+    ("large", changed("large", "engine", verdict="unknown"), "engine says unknown of a valid history"),
     ("4a", rows("4a", source="gem5", machine="MI", verdict="violation"), "of a valid history, gem5 MI"),
     ("5", changed("5", "direct SAT", verdict="consistent"), "direct SAT says consistent of what must be a violation"),
     ("5", changed("5", "direct SAT", verdict="unknown"), "direct SAT does not decide"),

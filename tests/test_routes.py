@@ -9,20 +9,20 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from brute import brute_model
+from brute import MODELS, brute_model
 from explore import explore
 from hypothesis import given, settings
 from random_histories import histories, random_history
 
 import gradual
-from gradual.deciding.completion import COMPLETIONS, DIRECT
+from gradual.deciding.completion import AUTO, COMPLETIONS, DIRECT
 from gradual.deciding.pipeline import check
 from gradual.history import History
 from gradual.machines import MACHINES
-from gradual.models.model import MODELS
 
-ROUTES = [*((engine, completion) for engine in ("datalog", "saturation") for completion in COMPLETIONS),
+ROUTES = [("schedule", AUTO), ("datalog", AUTO), *(("datalog", completion) for completion in COMPLETIONS),
           ("auto", DIRECT)]
+"""A completion starts from the ladder's order, whichever engine is named."""
 
 
 def _agree(history: History, model: str, expected: bool) -> None:
@@ -65,7 +65,7 @@ def test_routes_agree_on_longer_histories(machine: str) -> None:
         for model in MODELS:
             verdicts = {check(history, model, engine=engine, completion=name).verdict for engine, name in ROUTES}
             assert len(verdicts) == 1
-            if machine in ("sc", "tso", "pso") and list(MODELS).index(machine.upper()) <= list(MODELS).index(model):
+            if machine in ("sc", "tso", "pso") and MODELS.index(machine.upper()) <= MODELS.index(model):
                 assert verdicts == {"consistent"}
 
 

@@ -47,7 +47,7 @@ def judge(trace: Path, model: str) -> tuple[Counter[str], float]:
     started = time.perf_counter()
     found: Counter[str] = Counter()
     with Progress() as progress:
-        for judgement in Judge([model], engine="saturation").judgements(files.read(trace, "csv", Options()), progress):
+        for judgement in Judge([model], engine="schedule").judgements(files.read(trace, "csv", Options()), progress):
             found[judgement.verdict.verdict] += 1
     return found, time.perf_counter() - started
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-ORDER = ("thin-air", "own-future", "CC", "CCv", "CM", "CCM", "wCCM", "saturation", "enumerate")
-"""From the first to be asked to the last; after the ladder comes saturation, after it the search."""
+ORDER = ("thin-air", "own-future", "CC", "CCv", "CM", "CCM", "wCCM", "cycle", "search", "enumerate")
+"""From the first to be asked to the last; after the ladder come facts, after them the search."""
 CAUSAL, LADDER = ORDER[:4], ORDER[:6]
 """Up to CCv, and up to CCM."""
 

@@ -15,7 +15,7 @@ import pandas as pd
 from experiments.paper.measure import ALGORITHMS, LADDER, Options, Task, tasks
 from experiments.paper.sources import BROKEN, Client, sound
 from experiments.paper.store import Store
-from gradual.deciding.saturation import COMPILED_FROM
+from gradual.deciding.kernel import COMPILED_FROM
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +43,7 @@ QUICK_BROKEN = {"direct SAT": 100}
 QUICK_LARGE = 10 ** 4
 
 STYLES = {"direct SAT": ("o", ":"), "ladder + enumerate": ("s", "--"), "ladder + SAT": ("^", "-."),
-          "saturation": ("D", "-")}
+          "engine": ("D", "-")}
 FILLS = {"machine": "full", "gem5": "none", "rtl": "left"}
 
 HISTORY = [*Client._fields, "number"]
@@ -104,7 +104,7 @@ def _large(model: str, options: Options) -> list[Task]:
     sizes = [n for n in LARGE if n <= QUICK_LARGE or not options.quick]
     return [task for operations in sizes
             for task in tasks(Client("machine", model, LARGE_THREADS, operations, LARGE_LOCATIONS),
-                              min(options.histories, LARGE_HISTORIES), model, ["saturation"])]
+                              min(options.histories, LARGE_HISTORIES), model, ["engine"])]
 
 
 def report(name: str, store: Store, options: Options, folder: Path) -> str:
@@ -142,7 +142,7 @@ def _table(rows: pd.DataFrame, measured: pd.DataFrame) -> str:
 def _settled(rows: pd.DataFrame) -> str:
     """What came to the verdict in the end. The two ladders differ only where something is left to complete."""
     lines = []
-    for method in (LADDER, "saturation"):
+    for method in (LADDER, "engine"):
         counts = rows[rows["method"] == method]["decided_by"].value_counts()
         if len(counts):
             told = ", ".join(f"{name} {n}" for name, n in counts.items())

@@ -14,14 +14,14 @@ from experiments.paper import orders
 from experiments.paper.progress import Progress
 from experiments.paper.sources import Client, Missing, available, histories
 from experiments.paper.store import Key, Row, Store
-from gradual.deciding.saturation import COMPILED_FROM
+from gradual.deciding.kernel import COMPILED_FROM
 from gradual.history import History
 
 ALGORITHMS: dict[str, dict[str, Any]] = {
     "direct SAT": {"completion": "direct"},
     "ladder + enumerate": {"engine": "datalog", "completion": "enumerate"},
     "ladder + SAT": {"engine": "datalog", "completion": "sat"},
-    "saturation": {"engine": "saturation"},
+    "engine": {"engine": "schedule"},
 }
 LADDER = "ladder + enumerate"
 ORDERS = "store orders"
@@ -57,7 +57,7 @@ class Task(NamedTuple):
         """About its seconds: direct SAT is cubic, the ladder quadratic."""
         n = self.client.operations
         return {"direct SAT": 2e-7 * n ** 3, ORDERS: 1.5e-6 * n ** 2}.get(
-            self.method, 5e-3 + 5e-6 * n if self.method == "saturation" else 4e-6 * n ** 2)
+            self.method, 5e-3 + 5e-6 * n if self.method == "engine" else 4e-6 * n ** 2)
 
     def __str__(self) -> str:
         client = self.client

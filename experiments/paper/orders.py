@@ -11,11 +11,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gradual.deciding.pipeline import write_pairs
+from gradual.deadline import Deadline
+from gradual.deciding.observations import write_pairs
 from gradual.deciding.saturation import Saturation
 from gradual.history import INITIAL, History
-from gradual.models.model import SC
-from gradual.models.order import po
+from gradual.models import load
+from gradual.models.fit import fit
 
 Flags = NDArray[np.bool_]
 Relation = NDArray[np.bool_]
@@ -44,8 +45,7 @@ def unordered(history: History) -> dict[str, float]:
     found = {column(criterion, reading, name): _percent(ordered, pairs)
              for criterion, before in (("CCv", causal), ("CCM", happens_before(given, causal)))
              for reading, ordered in _readings(given, before).items() for name, pairs in chosen.items()}
-    saturation = Saturation(history, SC)
-    saturation.run()
+    saturation = Saturation([history], fit(load("sc")), Deadline())
     total = write_pairs(history)
     return found | {"saturation": 100 * (1 - saturation.ordered_pairs() / total) if total else 0.0}
 
@@ -82,8 +82,7 @@ def relations(history: History) -> Relations:
     writes = initial.copy()
     writes[history.writes] = True
     program = np.zeros((n + places, n + places), dtype=bool)
-    for before, after in po(history):
-        program[before, after] = True
+    program[:n, :n] = np.triu(history.thread[:, None] == history.thread[None, :], 1)
     program[n:, :n] = True  # initial writes come before everything
     sources = ((int(history.source[read]), read) for read in history.reads.tolist())
     wr = [(n + int(location[read]) if source == INITIAL else source, read) for source, read in sources]

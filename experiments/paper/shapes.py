@@ -13,7 +13,7 @@ from experiments.paper.orders import PAIRS, column
 
 AT = 300
 """Operations at which the algorithms are compared."""
-SLOWEST, FASTEST = "direct SAT", "saturation"
+SLOWEST, FASTEST = "direct SAT", "engine"
 
 
 def wrong_shapes(frames: dict[str, pd.DataFrame]) -> Iterator[str]:

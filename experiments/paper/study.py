@@ -45,7 +45,7 @@ def mapped(options: Options) -> list[Task]:
     count = 2 if options.quick else MAP_HISTORIES
     return [task for ratio, threads, locations in product(RATIOS, THREADS, LOCATIONS)
             for task in tasks(Client("machine", "sc", threads, OPERATIONS, locations, ratio), count, "sc",
-                              ["saturation"])]
+                              ["engine"])]
 
 
 def report(store: Store, options: Options, folder: Path) -> str:

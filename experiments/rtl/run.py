@@ -25,8 +25,9 @@ import gradual
 from gradual.deciding import many
 from gradual.evidence.verdict import Verdict
 from gradual.history import History
-from gradual.models.model import SC, TSO, Model
+from gradual.models import Model, load
 
+SC, TSO = load("sc"), load("tso")
 MACHINES = {"no": [False], "yes": [True], "both": [False, True]}
 FAULT_BATCH = 50
 """Histories per process in the search for a fault: most show at once."""
@@ -72,7 +73,7 @@ def sound(options: argparse.Namespace, buffers: bool) -> bool:
             if verdict.verdict == "violation":
                 print(history.name, gradual.explain(verdict, history), sep="\n")
         if buffers:  # not timed: only to show that the buffers are at work
-            beyond += sum(not (verdict or gradual.check(history, SC, engine="saturation"))
+            beyond += sum(not (verdict or gradual.check(history, SC, engine="schedule"))
                           for verdict, history in zip(many.decide(batch, SC), batch, strict=True))
     share = 100 * watch.checking / watch.simulation
     print(f"{'with' if buffers else 'without'} store buffers, {model}: {verdicts.total()} histories, "

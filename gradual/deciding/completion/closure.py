@@ -44,9 +44,9 @@ class Closure:
         self.out: list[list[int]] = [[] for _ in range(len(history))]
         self._before: list[int] = []
         """Per operation, a set of bits: those that come before it."""
-        self._readers: dict[int, list[int]] = {}
+        self.readers: dict[int, list[int]] = {}
         for r in history.reads.tolist():
-            self._readers.setdefault(int(history.source[r]), []).append(r)
+            self.readers.setdefault(int(history.source[r]), []).append(r)
         edges, bad = static_edges(history, fit)
         if bad >= 0:
             raise Contradiction(location_cycle(history, bad, fit.coherence or ""))
@@ -129,7 +129,7 @@ class Closure:
     def _infer_before_sources(self) -> None:
         """A write before a read goes before the one that the read returned."""
         for v, w in all_write_pairs(self.history):
-            for r in self._readers.get(w, ()):
+            for r in self.readers.get(w, ()):
                 if v != r and self.precedes(v, r) and not self.precedes(v, w):
                     self._add(("ww", v, w, r))
                     self._before[w] |= 1 << v
@@ -137,12 +137,12 @@ class Closure:
     def _infer_after_readers(self) -> None:
         """The readers of a write go before all later writes; those of the initial value before all."""
         for w, u in all_write_pairs(self.history):
-            for r in self._readers.get(w, ()):
+            for r in self.readers.get(w, ()):
                 if r != u and self.precedes(w, u) and not self.precedes(r, u):
                     self._add(("rw", r, u, FACT))
                     self._before[u] |= 1 << r
         location = self.history.location
-        for r in self._readers.get(INITIAL, ()):
+        for r in self.readers.get(INITIAL, ()):
             for u in self.history.writes.tolist():
                 if r != u and location[r] == location[u] and not self.precedes(r, u):
                     self._add(("rw", r, u, FACT))

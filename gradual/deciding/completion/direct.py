@@ -22,12 +22,18 @@ from gradual.models.fit import Fit
 
 Clause = list[int]
 
+PORTION = 1_000_000
+"""Variables that the solver makes room for between looks at the deadline."""
+
 
 def complete(history: History, fit: Fit, deadline: Deadline) -> Witness | Cycle | Refutation:
     from pysat.solvers import Solver
 
     n = len(history)
     with Solver(name="glucose4") as solver:
+        for variable in range(PORTION, n * n, PORTION):
+            solver.add_clause([variable, -variable])
+            deadline.check()
         for count, clause in enumerate(clauses(history, fit)):
             solver.add_clause(clause)
             if count % 4096 == 0:

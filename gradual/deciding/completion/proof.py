@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from gradual.deciding.completion.closure import ASSUMED, Closure
+from gradual.deciding.completion.closure import ASSUMED, FACT, Closure
 from gradual.deciding.engine.proof import Shortcuts, Sights, premises, walked
 from gradual.evidence.verdict import Cycle, Edge, Pair, Path, Step
 
@@ -44,10 +44,11 @@ class _Prover:
             if pair in self._assumed or (pair in self._steps and self._steps[pair][0] < time):
                 continue
             seen = self._sights.path(pair)
-            found, end = self._inferred(pair, time)
             if seen is not None:
                 self._steps[pair] = -1, Step(*pair, seen, self._closure.fit.coherence or "")
-            elif end == ASSUMED:
+                continue
+            found, end = self._inferred(pair, time)
+            if end == ASSUMED:
                 self._assumed.add(pair)
             else:
                 way = self._path(pair[0], end, found)
@@ -57,13 +58,14 @@ class _Prover:
                 todo += [(premise, found) for premise in premises(way, self._history)]
 
     def _inferred(self, pair: Pair, before: int) -> tuple[int, int]:
-        """When the pair came to be ordered, and the end of the path that shows it: behind rw there may be no edge of
-        its own, then a path was enough."""
-        for number in self._closure.out[pair[0]]:
-            kind, _, end, via = self._closure.links[number]
-            if end == pair[1] and kind == "ww" and number < before and via != -1:
-                return number, via
-        return before, pair[1]
+        """When the pair was first made use of, and where the path leads that shows it: as an edge of its own, or, a
+        path being enough, by a reader of the first write that goes before the second."""
+        links = self._closure.links
+        own = [(number, links[number][3]) for number in self._closure.out[pair[0]]
+               if links[number][:3] == ("ww", *pair) and links[number][3] != FACT]
+        read = [(number, pair[1]) for r in self._closure.readers.get(pair[0], ()) for number in self._closure.out[r]
+                if links[number][:3] == ("rw", r, pair[1])]
+        return min(found for found in own + read if found[0] < before)
 
     def _path(self, start: int, end: int, before: int) -> Path | None:
         """A shortest path of edges older than `before`."""

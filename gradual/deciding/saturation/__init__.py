@@ -68,8 +68,8 @@ class Saturation:
         elif get(built, "full"):
             self._run.more_room()
         else:
-            nodes = max(get(built, "nodes"), len(g.event))
-            arrows = max(2 * get(built, "edges"), len(g.arrow))
+            nodes = max(get(built, "nodes") + self._run.locations, len(g.event))
+            arrows = max(2 * get(built, "edges") + 4 * self._run.operations, len(g.arrow))
             clocks = max(nodes * get(now, "chains"), len(g.clock))
             self._graph = self._new_graph(arrows, nodes, clocks)
             put(self._graph.now[0], history=get(now, "history"), chains=get(now, "chains"))

@@ -8,6 +8,8 @@ binary search. Two rules, in rounds over a topological order until nothing new c
     a read r of w      the last write of each group before r goes before w
     a write u          all readers of the last write of each group before u go before u
 
+Who reads an initial value goes before all writes of its location, through a node of the location's own.
+
 Loaded twice, plain and compiled, after the kernels of the engine.
 """
 
@@ -26,8 +28,9 @@ FIELDS: dict[str, str] = {
     # and, by place: the writes group by group; the last node of each chain; the nodes, topologically
     "event": "kind location source first chain position waits reader next_reader group member last order",
     "arrow": "start end next",
-    # per location its first group; per group: the next one of the location, its chain, where its writes begin
-    "home": "group",
+    # per location its first group, and an rmw that reads its initial value; per group: the next one of the location,
+    # its chain, where its writes begin
+    "home": "group rmw",
     "group": "next chain member",
     # per history: how many pairs of writes to one location are ordered, and whether that is too much for any order
     "ordered": "pairs:i8 contradicted",
@@ -92,10 +95,11 @@ def saturate_all(b: Batch, s: Building, g: Graph, ordered: Ordered) -> int:
 def lay_out(b: Batch, s: Building, g: Graph) -> bool:
     """The tables of the history whose edges were built. False when there is no room."""
     now, low = g.now[0], b.history[g.now[0].history].start
+    locations = b.history[now.history + 1].place - b.history[now.history].place
     now.operations = b.history[now.history + 1].start - low
-    now.nodes = s.now[0].nodes
+    now.nodes = s.now[0].nodes + locations
     now.arrows = 0
-    if now.nodes > len(g.event) or s.now[0].edges > len(g.arrow):
+    if now.nodes > len(g.event) or s.now[0].edges + 4 * now.operations > len(g.arrow):
         return False
     for a in range(now.nodes):
         event = g.event[a]
@@ -123,7 +127,8 @@ def lay_out(b: Batch, s: Building, g: Graph) -> bool:
         draw_arrow(g, s.edge[k].start, s.edge[k].end)
     for i in range(now.nodes * now.chains):
         g.clock[i].latest = NONE
-    find_groups(g, b.history[now.history + 1].place - b.history[now.history].place)
+    find_groups(g, locations)
+    put_first_reads_first(g, locations)
     return True
 
 
@@ -221,6 +226,42 @@ def group_at(g: Graph, location: int, chain: int) -> int:
         g.group[j].next = g.home[location].group
         g.home[location].group = j
     return j
+
+
+@kernel
+def put_first_reads_first(g: Graph, locations: int) -> None:
+    """Arrows from those who read an initial value to the first write of each group of the location."""
+    between = g.now[0].nodes - locations
+    for x in range(locations):
+        g.home[x].rmw = NONE
+        j = g.home[x].group
+        while j != NONE:
+            draw_arrow(g, between + x, g.member[g.group[j].member])
+            j = g.group[j].next
+    for r in range(g.now[0].operations):
+        if g.event[r].source == NONE and g.event[r].kind == READ:
+            draw_arrow(g, r, between + g.event[r].location)
+        elif g.event[r].source == NONE and g.event[r].kind == RMW:
+            put_before_other_writes(g, r)
+
+
+@kernel
+def put_before_other_writes(g: Graph, r: int) -> None:
+    """An rmw that reads the initial value is the first write; two of them cannot be."""
+    home = g.home[g.event[r].location]
+    if home.rmw != NONE:
+        draw_arrow(g, r, home.rmw)
+        draw_arrow(g, home.rmw, r)
+        return
+    home.rmw = r
+    j = home.group
+    while j != NONE:
+        i = g.group[j].member
+        if g.member[i] == r:
+            i += 1
+        if i < g.group[j + 1].member:
+            draw_arrow(g, r, g.member[i])
+        j = g.group[j].next
 
 
 # --- rounds

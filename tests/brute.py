@@ -10,8 +10,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import permutations, product
 
-from gradual.history import FENCE, NO_LOCATION, READ, RMW, WRITE, History
 from gradual.models.model import TSO, Model, model_named
+
+from gradual.history import FENCE, NO_LOCATION, READ, RMW, WRITE, History
 
 Pair = tuple[int, int]
 Relation = set[Pair]

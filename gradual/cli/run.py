@@ -136,7 +136,7 @@ class _Questions:
             from gradual.telling import shortened
 
             verdict, history = found.violation
-            self.outputs.write(shortened(verdict, history), history)
+            self.outputs.write(shortened(verdict, history, found.model), history, found.model)
 
     def _count(self, program: Program, model: Model) -> bool:
         """Without a model the number is a product; with one every execution is met."""

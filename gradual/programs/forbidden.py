@@ -11,11 +11,11 @@ from gradual.programs.condition import Proposition, places
 from gradual.programs.executions import Execution, Executions
 from gradual.programs.program import Program
 from gradual.programs.trace import event_text, history_of
+from gradual.telling import brief
+from gradual.telling.broken import FAILS
 
 NOBODY = "no load can return these values and no location can end with them, whatever the order: nobody stores them"
 SEVERAL = "loads can get there from different stores; every way is forbidden, and this is one:"
-FAILS = {"acyclic": "these cannot all come one after the other",
-         "irreflexive": "this cannot come before itself", "empty": "there must be nothing like this"}
 
 
 Violation = tuple[Verdict, History]
@@ -34,7 +34,7 @@ def explain(program: Program, model: str | Model, proposition: Proposition) -> t
     history = history_of(program, execution, final=final)
     verdict = _verdict(history, chosen)
     if verdict is not None and verdict.verdict == "violation":
-        return [*several, *gradual.explain(verdict, history).splitlines()], (verdict, history)
+        return [*several, *brief(verdict, history, chosen).splitlines()], (verdict, history)
     return [*several, *_failure(program, chosen, execution)], None
 
 

@@ -1,4 +1,4 @@
-"""The run that explains a consistent history, a line per step; under TSO and PSO with the store buffers.
+"""The run that explains a consistent history, a line per step; with store buffers, where the model's machine has any.
 
 A witness says when a write leaves its buffer. When it entered is known up to the reads of its thread, which
 must find it there: here it enters as late as that allows.
@@ -12,24 +12,48 @@ import numpy as np
 
 from gradual.evidence.verdict import Verdict, Witness
 from gradual.history import FENCE, RMW, WRITE, History, value_text
-from gradual.report.markup import visible
+from gradual.models import Model
+from gradual.telling.markup import visible
 from gradual.telling.names import Names
 
 
-def lines(verdict: Verdict, history: History) -> Iterator[str]:
+def lines(verdict: Verdict, history: History, model: Model) -> Iterator[str]:
     """The interleaving; nothing for a verdict without one."""
-    if not isinstance(verdict.evidence, Witness):
+    witness = verdict.evidence
+    if not isinstance(witness, Witness):
         return
-    order = np.asarray(verdict.evidence.order).tolist()
-    names = Names(history)
-    steps = _direct(order, names) if verdict.model == "SC" else _buffered(order, history, names)
+    if witness.store_order is not None:
+        yield from _by_axioms(witness, history, model)
+        return
+    order = np.asarray(witness.order).tolist()
+    buffered = (model.machine or "").startswith("store buffer")
+    yield from _numbered(_buffered(order, history, Names(history)) if buffered else _direct(order, history))
+
+
+def _numbered(steps: Iterator[str]) -> Iterator[str]:
     for number, step in enumerate(steps, 1):
         yield f"{number:>6}  {step}"
 
 
-def _direct(order: list[int], names: Names) -> Iterator[str]:
-    for operation in order:
-        yield names.deed(operation)
+def _by_axioms(witness: Witness, history: History, model: Model) -> Iterator[str]:
+    """No single order explains it: the store order does, with an order of the operations for each axiom."""
+    names = Names(history)
+    yield "The stores to each location, first to last:"
+    for writes in witness.store_order or ():
+        if len(writes):
+            yield "  " + ", ".join(names.store(write) for write in writes)
+    acyclic = [check.name for check in model.checks if check.kind == "acyclic"]
+    for axiom, order in zip(acyclic, witness.orders, strict=True):
+        yield f"An order that {axiom} allows:"
+        yield from _numbered(names.deed(operation) for operation in order)
+
+
+def _direct(order: list[int], history: History) -> Iterator[str]:
+    """A read may come before the store of its own thread that it returns, where the model lets it."""
+    names, place = Names(history), {operation: at for at, operation in enumerate(order)}
+    for at, operation in enumerate(order):
+        ahead = place.get(int(history.source[operation]), at) > at
+        yield names.deed(operation) + (", its own store, before that is in memory" if ahead else "")
 
 
 def _buffered(order: list[int], history: History, names: Names) -> Iterator[str]:

@@ -10,9 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import permutations, product
 
-from gradual.models.model import TSO, Model, model_named
-
 from gradual.history import FENCE, NO_LOCATION, READ, RMW, WRITE, History
+from gradual.models.model import TSO, Model, model_named
 
 Pair = tuple[int, int]
 Relation = set[Pair]

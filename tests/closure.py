@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 
-from gradual.models.model import Model
-
 from gradual.evidence.verdict import Pair
 from gradual.history import INITIAL, History
 from gradual.models import order
+from gradual.models.model import Model
 
 
 class Contradiction(Exception):

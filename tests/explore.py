@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from brute import Events
-from gradual.models.model import model_named
 
 from gradual.history import FENCE, INITIAL, NO_SOURCE, READ, THIN_AIR, WRITE, History
+from gradual.models.model import model_named
 
 Queue = tuple[int, ...]
 

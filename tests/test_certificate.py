@@ -9,7 +9,6 @@ from random import Random
 
 import pytest
 from explore import accepts, explore
-from gradual.models.model import MODELS
 from random_histories import random_history
 from searching import searched
 from texts import SHIPPED, Text
@@ -21,6 +20,7 @@ from gradual.evidence import certificate
 from gradual.evidence.certificate import CertificateError
 from gradual.evidence.verdict import Cycle, Edge, Overwritten, Refutation, Step, ThinAir, Witness
 from gradual.history import FENCE, History
+from gradual.models.model import MODELS
 
 
 def refuse(history: History, model: str, evidence: object) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from brute import brute_model
-from gradual.models.model import MODELS, SC
 from searching import searched
 
 import gradual
@@ -12,6 +11,7 @@ from gradual.deadline import Deadline
 from gradual.deciding.completion import COMPLETIONS, DIRECT, completion, direct
 from gradual.deciding.pipeline import check
 from gradual.evidence.verdict import Refutation
+from gradual.models.model import MODELS, SC
 
 ROUTES = (*COMPLETIONS, DIRECT)
 

@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from gradual.models.model import MODELS
 
 import gradual
 from gradual.history import History
+from gradual.models.model import MODELS
 
 ROOT = Path(__file__).parents[1]
 

@@ -499,5 +499,5 @@ def test_a_search_of_many_cases_is_told_by_one() -> None:
     verdict = gradual.check(history, "sc")
     assert isinstance(verdict.evidence, Refutation)
     many = Verdict("SC", "violation", "enumerate", Refutation(verdict.evidence.cases * 11, verdict.evidence.lemmas))
-    text = prose(shortened(many, history), history)
+    text = prose(many, history)
     assert "The shortest of the cases" in text and len(Told(history, text).cases) == 1

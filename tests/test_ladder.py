@@ -6,7 +6,6 @@ from random import Random
 
 import pytest
 from brute import brute_criterion, brute_pww, brute_store_orders, brute_wpww, store_order_pairs
-from gradual.models.model import MODELS, PSO, SC, TSO, Model
 from hypothesis import given, settings
 from random_histories import histories, random_history
 from theory import HISTORIES, NAMES, TABLE, parse
@@ -18,6 +17,7 @@ from gradual.deciding.ladder import climb
 from gradual.deciding.pipeline import impossible_observation
 from gradual.deciding.saturation import Saturation
 from gradual.history import History
+from gradual.models.model import MODELS, PSO, SC, TSO, Model
 
 
 @pytest.mark.parametrize("name", HISTORIES)

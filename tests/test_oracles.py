@@ -9,12 +9,12 @@ import brute
 import pytest
 from brute import CRITERIA, Events, acyclic, brute_criterion, brute_model, brute_pww, brute_store_orders, brute_wpww
 from explore import explore
-from gradual.models.model import TSO, model_named
 from hypothesis import given, settings
 from random_histories import histories, random_history
 from theory import HISTORIES, NAMES, TABLE, parse
 
 from gradual.history import INITIAL, NO_SOURCE, THIN_AIR, History
+from gradual.models.model import TSO, model_named
 
 MODEL_NAMES = ("SC", "TSO", "PSO")
 HIERARCHY = [("SC", "CCM"), ("CCM", "CM"), ("CCM", "CCv"), ("CM", "CC"), ("CCv", "CC"), ("TSO", "wCCM"),

@@ -13,7 +13,6 @@ from random import Random
 
 import pytest
 from brute import Events, _axioms, _store_orders, acyclic, store_order_pairs
-from gradual.models.model import PSO, SC, TSO, Model
 from random_histories import random_history
 from theory import parse
 
@@ -23,6 +22,7 @@ from gradual.evidence import certificate
 from gradual.evidence.verdict import Witness
 from gradual.history import FENCE, READ, RMW, WRITE, Builder, History
 from gradual.machines import generate
+from gradual.models.model import PSO, SC, TSO, Model
 
 Pair = tuple[int, int]
 FIGURES = Path(__file__).parents[1] / "traces" / "figures.csv"

@@ -11,7 +11,6 @@ from random import Random
 import pytest
 from brute import brute_model
 from explore import explore
-from gradual.models.model import MODELS
 from hypothesis import given, settings
 from random_histories import histories, random_history
 
@@ -20,6 +19,7 @@ from gradual.deciding.completion import COMPLETIONS, DIRECT
 from gradual.deciding.pipeline import check
 from gradual.history import History
 from gradual.machines import MACHINES
+from gradual.models.model import MODELS
 
 ROUTES = [*((engine, completion) for engine in ("datalog", "saturation") for completion in COMPLETIONS),
           ("auto", DIRECT)]

@@ -7,9 +7,6 @@ from random import Random
 import pytest
 from closure import Closure
 from closure import Contradiction as Impossible
-from gradual.deciding.proof import Contradiction
-from gradual.deciding.schedule import Schedule
-from gradual.models.model import MODELS, Model
 from hypothesis import given, settings
 from random_histories import histories, random_history
 from searching import searched
@@ -18,9 +15,12 @@ import gradual
 from gradual.deadline import Deadline
 from gradual.deciding import kernels
 from gradual.deciding.pipeline import check, impossible_observation
+from gradual.deciding.proof import Contradiction
 from gradual.deciding.saturation import Saturation
+from gradual.deciding.schedule import Schedule
 from gradual.evidence import certificate
 from gradual.history import Builder, History
+from gradual.models.model import MODELS, Model
 
 EVERY_MODEL = pytest.mark.parametrize("model", MODELS.values(), ids=str)
 

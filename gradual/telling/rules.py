@@ -59,7 +59,9 @@ class _Naming:
         if isinstance(evidence, Refutation):
             cases = tuple(self._cycle(case) if isinstance(case, Cycle) else case for case in evidence.cases)
             return replace(evidence, cases=cases)
-        return self._cycle(evidence) if isinstance(evidence, Cycle) else evidence
+        if isinstance(evidence, Cycle):
+            return self._cycle(evidence)
+        return evidence
 
     def _cycle(self, cycle: Cycle) -> Cycle:
         steps = tuple(replace(step, path=self._path(step.path, step.scope)) for step in cycle.steps)

@@ -60,7 +60,7 @@ def _buffered(order: list[int], history: History, names: Names) -> Iterator[str]
     waiting = _programs(history)
     entered = [0] * len(history.threads)
     buffers: list[list[int]] = [[] for _ in history.threads]
-    for operation in order:
+    for operation in _fences_in_turn(order, history):
         thread = int(history.thread[operation])
         program, buffer = waiting[thread], buffers[thread]
         while entered[thread] < len(program) and program[entered[thread]] <= operation:
@@ -76,6 +76,19 @@ def _buffered(order: list[int], history: History, names: Names) -> Iterator[str]
             yield f"{names.deed(operation)}{_from(operation, buffer, history)}"
 
 
+def _fences_in_turn(order: list[int], history: History) -> Iterator[int]:
+    """Two fences with nothing between them may stand in any order: here as in the program."""
+    fences = [np.flatnonzero((history.kind == FENCE) & (history.thread == t)).tolist()[::-1]
+              for t in range(len(history.threads))]
+    for operation in order:
+        if history.kind[operation] != FENCE:
+            yield operation
+            continue
+        waiting = fences[int(history.thread[operation])]
+        while waiting and waiting[-1] <= operation:
+            yield waiting.pop()
+
+
 def _programs(history: History) -> list[list[int]]:
     """The writes of each thread that go through a buffer, in program order."""
     programs: list[list[int]] = [[] for _ in history.threads]
@@ -86,7 +99,7 @@ def _programs(history: History) -> list[list[int]]:
 
 def _from(operation: int, buffer: list[int], history: History) -> str:
     if history.kind[operation] == FENCE:
-        return ": its store buffer is empty"
+        return "" if buffer else ": its store buffer is empty"
     if history.kind[operation] == RMW:
         return " in memory, at once"
     own = any(history.location[write] == history.location[operation] for write in buffer)

@@ -53,22 +53,37 @@ class _Shortening:
     def cycle(self, cycle: Cycle) -> Cycle:
         """The shortest of: the cycle without needless steps, the cheapest one around it."""
         best = pruned(self._history, cycle)
-        if self._fit and cost(best) > 2 and len(involved(best)) <= AT_MOST and time.monotonic() < self._until:
-            around = near(self._history, self._fit, best, involved(best))
-            found = cheapest(self._history, self._model, around, best, self._until)
-            if found is not None and cost(found) < cost(best) and (found.assumed or self._certified(found)):
-                return found
+        found = self._cheapest(best) if cost(best) > 2 else None
+        if found is not None and cost(found) < cost(best) and (found.assumed or self._certified(found)):
+            return found
         return best if best.assumed or self._certified(best) else cycle
+
+    def _cheapest(self, known: Cycle) -> Cycle | None:
+        """The cheapest cycle around one, under its assumptions."""
+        operations = involved(known)
+        if self._fit is None or len(operations) > AT_MOST or time.monotonic() > self._until:
+            return None
+        around = near(self._history, self._fit, known, operations)
+        return cheapest(self._history, self._model, around, known, self._until)
 
     def refutation(self, evidence: Refutation) -> Cycle | Refutation:
         self._until = self._until if len(evidence.cases) <= CASES else 0.0
-        cases = tuple(self.cycle(case) if isinstance(case, Cycle) else case for case in evidence.cases)
+        cases = tuple(dict.fromkeys(self._case(case) if isinstance(case, Cycle) else case for case in evidence.cases))
         # assuming nothing, one case is enough
         alone = [case for case in cases if isinstance(case, Cycle) and not case.assumed]
         if alone:
             return min(alone, key=cost)
-        candidate = Refutation(cases, evidence.lemmas)
-        return self._fewer(candidate if self._certified(candidate) else evidence)
+        candidates = (Refutation(cases, ((),)), Refutation(cases, evidence.lemmas))
+        return self._fewer(next(filter(self._certified, candidates), evidence))
+
+    def _case(self, case: Cycle) -> Cycle:
+        """A cycle under fewer assumptions, where it can do without some: the fewer a case assumes, the fewer there are
+        to tell."""
+        best = self.cycle(case)
+        for pair in best.assumed:
+            found = self._cheapest(replace(best, assumed=tuple(other for other in best.assumed if other != pair)))
+            best = found if found and pair in best.assumed and (found.assumed or self._certified(found)) else best
+        return best
 
     def _fewer(self, evidence: Refutation) -> Refutation:
         """Without the cases of a search that the others make needless: the longest go first."""

@@ -102,7 +102,7 @@ class Teller:
         start = edges[0].start
         operation = f"{self._names.short(start)} of {self._names.thread(start)} ({self._names.place(start)})"
         yield (f"  So {operation} would have to come before itself: {self._model} does not allow what was observed "
-               f"({cycle.scope}).")
+               f"(axiom {cycle.scope}).")
 
     def _at_one_location(self, edges: Path) -> bool:
         places = {int(self._history.location[edge.start]) for edge in edges}

@@ -95,7 +95,7 @@ def test_models_can_be_repeated(trace: Path) -> None:
 def test_completions(completion: str) -> None:
     done = gradual("check", TRACES / "search.csv", "--completion", completion, "--json")
     assert [row["verdict"] for row in records(done)] == ["violation", "violation"]
-    assert records(done)[0]["decided_by"] == (completion if completion != "auto" else "enumerate")
+    assert records(done)[0]["decided_by"] == (completion if completion != "auto" else "search")
     assert records(done)[0]["pairs_tried"]
 
 
@@ -337,7 +337,7 @@ def test_nothing_to_check_is_said(tmp_path: Path) -> None:
 
 
 def test_engines(trace: Path) -> None:
-    for engine, decided_by in (("auto", "CCM"), ("datalog", "CCM"), ("saturation", "saturation")):
+    for engine, decided_by in (("auto", "CCM"), ("datalog", "CCM"), ("schedule", "cycle")):
         row = records(gradual("check", trace, "--engine", engine, "--json"))[0]
         assert (row["verdict"], row["decided_by"]) == ("violation", decided_by)
 

@@ -51,7 +51,7 @@ def run(
                                       "order.")] = 0,
     svg: Annotated[str | None, typer.Option("--svg", metavar="OUT", help="Also draw why the condition's outcome "
                                             "is forbidden; after the first picture, program and model stand before "
-                                            "the ending (why-SB-SC.svg).")] = None,
+                                            "the ending (why-PROGRAM-MODEL.svg).")] = None,
     observed: Observed = None,
     as_json: Json = False,
 ) -> None:

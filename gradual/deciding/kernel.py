@@ -11,9 +11,8 @@ import hashlib
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import cache, partial
+from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType, ModuleType, SimpleNamespace
@@ -48,60 +47,35 @@ def compiled(entries: tuple[str, ...], modules: tuple[ModuleType, ...], examples
                                no_cpython_wrapper=name not in entries, no_cfunc_wrapper=True)(
             FunctionType(function.__code__, namespace, name))
     inner = {name: function for name, function in inside.items() if name not in entries}
-    done: set[str] = set()
-
-    def compile_inner(entry: str) -> None:
-        """Each function that the entry needs, after those that it calls itself, for the types that annotations say."""
-        with _as_parts():
-            for called in inside[entry].__code__.co_names:
-                _compile(called, inner, namespace, types(), done)
 
     @cache
-    def types() -> dict[str, Any]:
-        return {name: numba.typeof(example) for name, example in examples.items()}
+    def compile_inner() -> None:
+        _compile_in_order(inner, namespace, examples)
 
     for name in entries:
-        _keep(namespace[name], _stamp(*modules), partial(compile_inner, name))
+        _keep(namespace[name], _stamp(*modules), compile_inner)
     return SimpleNamespace(**{name: namespace[name] for name in entries})
 
 
-def _compile(name: str, functions: dict[str, Any], namespace: dict[str, Any], types: dict[str, Any],
-             done: set[str]) -> None:
-    if name not in functions or name in done:
-        return
-    done.add(name)
-    for called in functions[name].__code__.co_names:
-        _compile(called, functions, namespace, types, done)
-    hints = [of for parameter, of in functions[name].__annotations__.items() if parameter != "return"]
-    number = import_module("numba").int64
-    namespace[name].compile(tuple(types.get(of, number) for of in hints))
-    namespace[name].disable_compile()
+def _compile_in_order(functions: dict[str, Any], namespace: dict[str, Any], examples: dict[str, Any]) -> None:
+    """Each function after those that it calls, for the types that its annotations say."""
+    numba: Any = import_module("numba")
+    types = {name: numba.typeof(example) for name, example in examples.items()}
+    done: set[str] = set()
 
+    def compile_one(name: str) -> None:
+        if name in done:
+            return
+        done.add(name)
+        for called in functions[name].__code__.co_names:
+            if called in functions:
+                compile_one(called)
+        hints = {key: of for key, of in functions[name].__annotations__.items() if key != "return"}
+        namespace[name].compile(tuple(types.get(of, numba.int64) for of in hints.values()))
+        namespace[name].disable_compile()
 
-@contextmanager
-def _as_parts() -> Iterator[None]:
-    """What is compiled meanwhile is only ever a part of something else: no machine code is made of it, and it is
-    optimised where it ends up. That halves the time; with a numba that is built otherwise nothing changes."""
-    def leave(*_: Any) -> None:
-        pass
-
-    def finish(library: Any) -> None:
-        library._finalize_dynamic_globals()
-        library._finalized = True
-
-    library = import_module("numba.core.codegen").CPUCodeLibrary
-    context = import_module("numba.core.cpu").CPUContext
-    steps = [(library, "_optimize_final_module", leave), (library, "_finalize_final_module", finish),
-             (context, "get_executable", lambda *_: [].append)]  # a built-in function of its own: never called
-    kept = [(owner, name, vars(owner).get(name)) for owner, name, _ in steps]
-    known = all(method is not None for _, _, method in kept)
-    for owner, name, method in steps if known else ():
-        setattr(owner, name, method)
-    try:
-        yield
-    finally:
-        for owner, name, former in kept if known else ():
-            setattr(owner, name, former)
+    for name in functions:
+        compile_one(name)
 
 
 def _stamp(*modules: ModuleType) -> str:

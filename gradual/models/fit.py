@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, reduce
 from typing import Any, Protocol
 
-from gradual.models.regular import Irregular, Transition, alternatives, automaton, is_static, regular, union_of
+from gradual.models.regular import Irregular, Transition, alternatives, automaton, is_static, regular
 from gradual.models.syntax import (
     Check,
     Expression,
@@ -158,5 +158,5 @@ def _edges(static: frozenset[Expression]) -> tuple[tuple[Transition, ...], Expre
             found.append(regular(term))
         except Irregular:
             irregular.append(term)
-    transitions = automaton(union_of(found)) if found else []
-    return tuple(transitions), union_of(irregular)
+    transitions = automaton(reduce(Union, found, Nothing())) if found else []
+    return tuple(transitions), reduce(Union, irregular, Nothing())

@@ -10,7 +10,7 @@ State 0 is the operation itself, where pairs begin and end.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
 
@@ -91,11 +91,6 @@ def union(left: Expression, right: Expression) -> Expression:
     return Union(left, right)
 
 
-def union_of(terms: Iterable[Expression]) -> Expression:
-    nothing: Expression = Nothing()
-    return reduce(union, terms, nothing)
-
-
 def sequence(left: Expression, right: Expression) -> Expression:
     if isinstance(left, Nothing) or isinstance(right, Nothing):
         return Nothing()
@@ -125,7 +120,7 @@ def _transitive(fixpoint: Fixpoint) -> Expression:
     terms = [term for term in alternatives(body) if unnamed(term) != Sequence(me, me)]
     if len(terms) == len(list(alternatives(body))) or any(_mentions(term, me) for term in terms):
         raise Irregular
-    return union_of(terms)
+    return reduce(Union, terms, Nothing())
 
 
 def _mentions(expression: Expression, variable: Variable) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import gradual
+from gradual.deciding import pipeline
 from gradual.evidence.verdict import Verdict
 from gradual.history import History
-from gradual.models import Model, ModelError, load, shipped, weaker
+from gradual.models import Model, load, shipped, weaker
 from gradual.programs.axioms import Arrow, Axioms
 from gradual.programs.condition import Proposition, places
 from gradual.programs.executions import Execution, Executions
@@ -23,8 +23,8 @@ Violation = tuple[Verdict, History]
 
 
 def explain(program: Program, model: str | Model, proposition: Proposition) -> tuple[list[str], Violation | None]:
-    """Why no execution of the model satisfies the proposition: line by line, and as a violation where `check` knows
-    the model."""
+    """Why no execution of the model satisfies the proposition: line by line, and as a violation where `check` can tell
+    one."""
     chosen = load(model)
     execution = _elsewhere(program, chosen, proposition)
     if execution is None:
@@ -32,8 +32,8 @@ def explain(program: Program, model: str | Model, proposition: Proposition) -> t
     several = [SEVERAL] if _anything(program).reads_otherwise(proposition, execution) else []
     final = [place for place in places(proposition) if isinstance(place, str)]
     history = history_of(program, execution, final=final)
-    verdict = _verdict(history, chosen)
-    if verdict is not None and verdict.verdict == "violation":
+    verdict = pipeline.check(history, chosen)
+    if verdict.verdict == "violation":
         return [*several, *brief(verdict, history, chosen).splitlines()], (verdict, history)
     return [*several, *_failure(program, chosen, execution)], None
 
@@ -48,13 +48,6 @@ def _elsewhere(program: Program, model: Model, proposition: Proposition) -> Exec
 def _anything(program: Program) -> Executions:
     """All executions, by the weakest model: it forbids none."""
     return Executions(program, shipped()[-1])
-
-
-def _verdict(history: History, model: Model) -> Verdict | None:
-    try:
-        return gradual.check(history, model)
-    except ModelError:  # `check` does not take this one
-        return None
 
 
 def _failure(program: Program, model: Model, execution: Execution) -> list[str]:

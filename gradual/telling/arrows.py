@@ -10,7 +10,7 @@ from gradual.models import Model
 from gradual.telling.broken import event_text, failure
 from gradual.telling.observations import Observation, observed
 from gradual.telling.rules import PLAIN, named
-from gradual.telling.words import opening, pairs_tried, walk
+from gradual.telling.words import opening, pairs_tried, rotated, walk
 
 SHOWN = 12
 """Pairs of a search that are named one by one."""
@@ -22,7 +22,7 @@ def lines(evidence: Evidence | None, history: History, model: Model) -> list[str
         return observed(evidence, history)
     found = named(evidence, history, model)
     if isinstance(found, Cycle):
-        return [*_cycle(found.edges, history), *_because(found, history)]
+        return [*_cycle(rotated(found.edges), history), *_because(found, history)]
     return list(_refutation(found, history, model)) if isinstance(found, Refutation) else []
 
 
@@ -77,7 +77,7 @@ def _refutation(refutation: Refutation, history: History, model: Model) -> Itera
         assumed = ", ".join(f"{history.what(a)} before {history.what(b)}" for a, b in shortest.assumed)
         yield f"for example, with {assumed}"
     if isinstance(shortest, Cycle):
-        yield from _cycle(shortest.edges, history)
+        yield from _cycle(rotated(shortest.edges), history)
         yield from _because(shortest, history)
     else:
         yield from broken(shortest, history, model)

@@ -30,7 +30,7 @@ from gradual.telling.markup import visible
 from gradual.telling.names import Names
 from gradual.telling.rules import PLAIN, PROGRAM_ORDER, named
 from gradual.telling.shorten import length
-from gradual.telling.teller import rotated
+from gradual.telling.words import rotated
 
 LONGEST = 26
 """Letters of a name that are shown; the rest is in the title that hovering shows."""

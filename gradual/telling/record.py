@@ -8,7 +8,7 @@ import numpy as np
 
 from gradual.evidence.verdict import Cycle, Path, Refutation, Verdict, Witness
 from gradual.history import FENCE, NO_TICK, READ, RMW, WRITE, History, Kind
-from gradual.telling.words import pairs_tried
+from gradual.telling.words import pairs_tried, rotated
 
 Record = dict[str, Any]
 
@@ -44,7 +44,7 @@ def violation(verdict: Verdict, history: History) -> Record:
     evidence = verdict.evidence
     found: Record = {"cycle": [], "steps": []}
     if isinstance(evidence, Cycle):
-        found = {"cycle": _path(evidence.edges, history), "steps": _steps(evidence, history)}
+        found = {"cycle": _path(rotated(evidence.edges), history), "steps": _steps(evidence, history)}
     if isinstance(evidence, Refutation):
         found["pairs_tried"] = [[operation(history, o) for o in pair] for pair in pairs_tried(evidence)]
     return found

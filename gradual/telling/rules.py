@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TypeVar
 
 from gradual.evidence.events import Events, SomeOrder
 from gradual.evidence.observed import Observed
@@ -19,11 +18,10 @@ PROGRAM_ORDER, AT_ONE_LOCATION = "po", "po-loc"
 PLAIN = (PROGRAM_ORDER, AT_ONE_LOCATION, "ppo")
 """Names that say no more than that a thread's operations follow one another."""
 
-Told = TypeVar("Told", bound="Evidence | None")
 Holds = Callable[[Expression], bool]
 
 
-def named(evidence: Told, history: History, model: Model) -> Told:
+def named(evidence: Evidence | None, history: History, model: Model) -> Evidence | None:
     """The evidence with each edge of program order called as the model's text does."""
     cycles: tuple[object, ...] = evidence.cases if isinstance(evidence, Refutation) else (evidence,)
     if all(edge.rule for cycle in cycles if isinstance(cycle, Cycle) for edge in _program_order(cycle)):
@@ -55,13 +53,11 @@ class _Naming:
         self._model = model
         self._text: Text | None = None
 
-    def evidence(self, evidence: Told) -> Told:
+    def evidence(self, evidence: Evidence | None) -> Evidence | None:
         if isinstance(evidence, Refutation):
             cases = tuple(self._cycle(case) if isinstance(case, Cycle) else case for case in evidence.cases)
             return replace(evidence, cases=cases)
-        if isinstance(evidence, Cycle):
-            return self._cycle(evidence)
-        return evidence
+        return self._cycle(evidence) if isinstance(evidence, Cycle) else evidence
 
     def _cycle(self, cycle: Cycle) -> Cycle:
         steps = tuple(replace(step, path=self._path(step.path, step.scope)) for step in cycle.steps)

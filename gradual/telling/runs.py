@@ -15,6 +15,7 @@ from gradual.history import FENCE, RMW, WRITE, History, value_text
 from gradual.models import Model
 from gradual.telling.markup import visible
 from gradual.telling.names import Names
+from gradual.telling.words import buffers_stores
 
 
 def lines(verdict: Verdict, history: History, model: Model) -> Iterator[str]:
@@ -26,8 +27,8 @@ def lines(verdict: Verdict, history: History, model: Model) -> Iterator[str]:
         yield from _by_axioms(witness, history, model)
         return
     order = np.asarray(witness.order).tolist()
-    buffered = (model.machine or "").startswith("store buffer")
-    yield from _numbered(_buffered(order, history, Names(history)) if buffered else _direct(order, history))
+    steps = _buffered(order, history, Names(history)) if buffers_stores(model) else _direct(order, history)
+    yield from _numbered(steps)
 
 
 def _numbered(steps: Iterator[str]) -> Iterator[str]:

@@ -18,7 +18,7 @@ from gradual.telling.names import Names, capital
 from gradual.telling.observations import Observation, final_line, observed
 from gradual.telling.rules import AT_ONE_LOCATION, PLAIN, named
 from gradual.telling.shorten import length
-from gradual.telling.words import opening, pairs_tried
+from gradual.telling.words import buffers_stores, opening, pairs_tried, rotated
 
 CASES = 6
 """Cases of a search that are told one by one."""
@@ -57,7 +57,7 @@ class Teller:
     # --- each kind of evidence
 
     def violation(self, cycle: Cycle) -> Iterator[str]:
-        if (self._model.machine or "").startswith("store buffer") and not self._at_one_location(cycle.edges):
+        if buffers_stores(self._model) and not self._at_one_location(cycle.edges):
             yield f"Under {self._model} a store takes place when it leaves its store buffer."
         yield from self._proof(cycle)
 
@@ -164,10 +164,3 @@ class Teller:
     def _kept(self) -> str:
         kept = f"program order, as far as {self._model} keeps it"
         return f"{kept}: {self._model.sentence}" if self._model.sentence else kept
-
-
-def rotated(edges: Path) -> Path:
-    """The same cycle from a load that missed a store: from what was observed, where there is such an edge."""
-    starts = [place for place, edge in enumerate(edges) if edge.kind == "rw"]
-    first = max(starts, key=lambda place: edges[place].start, default=0)
-    return (*edges[first:], *edges[:first])

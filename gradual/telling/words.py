@@ -6,10 +6,16 @@ from dataclasses import replace
 
 from gradual.evidence.verdict import Broken, Cycle, Evidence, Overwritten, Path, Refutation, ThinAir, Verdict
 from gradual.history import History
+from gradual.models import Model
 
 
 def counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def buffers_stores(model: Model) -> bool:
+    """Does its machine let stores wait before they reach memory?"""
+    return (model.machine or "").startswith("store buffer")
 
 
 def summary(verdict: Verdict, history: History) -> str:
@@ -34,7 +40,7 @@ def told(verdict: Verdict, history: History) -> Verdict:
 def in_a_line(evidence: Evidence | None, history: History) -> str:
     """The evidence of a violation as one line, for tables and JSON; empty for any other verdict."""
     if isinstance(evidence, Cycle):
-        return walk(evidence.edges, history)
+        return walk(rotated(evidence.edges), history)
     if isinstance(evidence, Refutation):
         return opening(evidence)
     if isinstance(evidence, ThinAir | Overwritten):
@@ -42,6 +48,13 @@ def in_a_line(evidence: Evidence | None, history: History) -> str:
 
         return " ".join(observed(evidence, history)[:2])
     return ""
+
+
+def rotated(edges: Path) -> Path:
+    """The same cycle from a load that missed a store: from what was observed, where there is such an edge."""
+    starts = [place for place, edge in enumerate(edges) if edge.kind == "rw"]
+    first = max(starts, key=lambda place: edges[place].start, default=0)
+    return (*edges[first:], *edges[:first])
 
 
 def walk(path: Path, history: History) -> str:
@@ -55,7 +68,7 @@ def opening(refutation: Refutation) -> str:
     end = "a check of the model fails" if in_general else "there is a cycle"
     if not pairs:
         return f"in any store order, {end}"
-    return (f"no single cycle tells: {counted(len(pairs), 'pair')} of stores may come either way round, and in each of "
+    return (f"no single cycle tells: search ordered {counted(len(pairs), 'pair')} of stores both ways, and in each of "
             f"the {cases} cases {end}")
 
 

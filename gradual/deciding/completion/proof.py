@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 
 from gradual.deciding.completion.closure import ASSUMED, Closure
-from gradual.deciding.engine.proof import Shortcuts, Sights, premises, walked
+from gradual.deciding.engine.proof import Shortcuts, premises, seen_successively, walked
 from gradual.evidence.verdict import Cycle, Edge, Pair, Path, Step
 
 
@@ -23,7 +23,6 @@ class _Prover:
         self._closure = closure
         self._history = closure.history
         self._shortcuts = Shortcuts(closure.history, closure.fit)
-        self._sights = Sights(closure.history, closure.fit)
         self._steps: dict[Pair, tuple[int, Step]] = {}
         self._assumed: set[Pair] = set()
 
@@ -43,7 +42,7 @@ class _Prover:
             pair, time = todo.pop()
             if pair in self._assumed or (pair in self._steps and self._steps[pair][0] < time):
                 continue
-            seen = self._sights.path(pair)
+            seen = seen_successively(self._history, *pair) if self._closure.fit.coherence else None
             found, end = self._inferred(pair, time)
             if seen is not None:
                 self._steps[pair] = -1, Step(*pair, seen, self._closure.fit.coherence or "")

@@ -31,8 +31,17 @@ def evidence(history: History, fit: Fit, outcome: Outcome) -> Cycle | Refutation
         return location_cycle(history, outcome.bad, fit.coherence or "")
     log = outcome.log
     proof = _Proof(history, fit, log)
-    cycle = proof.cycle(len(log) - 1) if log[-1][0] == kernels.CYCLE else None
-    return cycle or proof.refutation()
+    last = log[-1]
+    if last[0] == kernels.CYCLE:
+        try:
+            return proof.cycle(len(log) - 1)
+        except _NeedsClauses:
+            pass
+    return proof.refutation()
+
+
+class _NeedsClauses(Exception):
+    """A fact that no path shows: it was resolved from clauses."""
 
 
 class _Proof:
@@ -41,44 +50,37 @@ class _Proof:
         self._fit = fit
         self._log = log
         self._shortcuts = Shortcuts(history, fit)
-        self._sights = Sights(history, fit)
         self._shown: dict[Pair, list[int]] = {}
         """For each pair, the entries that show its order."""
         for place, (kind, before, after, _) in enumerate(log):
             if kind in (*FACTS, kernels.KNOWN):
                 self._shown.setdefault((before, after), []).append(place)
 
-    def _reasons(self, path: Path, place: int, kinds: tuple[int, ...]) -> tuple[tuple[Step, ...], set[Pair]]:
-        """Steps for the pairs that a path of an entry rests on, and for those that their paths rest on: by coherence,
-        or by earlier entries of these kinds. And the pairs for which there are none."""
-        steps: dict[Pair, tuple[int, Step]] = {}
-        missing: set[Pair] = set()
-        todo = [(pair, place) for pair in premises(path, self._history)]
-        while todo:
-            pair, before = todo.pop()
-            if pair in missing or (pair in steps and steps[pair][0] < before):
-                continue
-            seen = self._sights.path(pair)
-            if seen is not None:
-                steps[pair] = -1, Step(*pair, seen, self._fit.coherence or "")
-                continue
-            earlier = [at for at in self._shown.get(pair, ()) if at < before and self._log[at][0] in kinds]
-            if not earlier:
-                missing.add(pair)
-                continue
-            way = self._shortcuts.along(self._arrows(earlier[0]))
-            steps[pair] = earlier[0], Step(*pair, way, self._fit.axiom)
-            todo += [(premise, earlier[0]) for premise in premises(way, self._history)]
-        ordered = sorted(steps.items(), key=lambda found: found[1][0])
-        return tuple(step for pair, (_, step) in ordered if pair not in missing), missing
-
     # --- a cycle whose steps are all shown by paths
 
-    def cycle(self, place: int) -> Cycle | None:
-        """The cycle of an entry, where it rests on no clause."""
+    def cycle(self, place: int) -> Cycle:
+        steps: dict[Pair, tuple[int, Step]] = {}
         edges = self._shortcuts.along(self._round(place), closed=True)
-        steps, missing = self._reasons(edges, place, (*FACTS, kernels.KNOWN))
-        return None if missing else Cycle(edges, self._fit.axiom, steps)
+        todo = [(pair, place) for pair in premises(edges, self._history)]
+        while todo:
+            pair, before = todo.pop()
+            if pair in steps and steps[pair][0] < before:
+                continue
+            at, step = self._step(pair, before)
+            steps[pair] = at, step
+            todo += [(premise, at) for premise in premises(step.path, self._history)] if at >= 0 else []
+        ordered = sorted(steps.values(), key=lambda found: found[0])
+        return Cycle(edges, self._fit.axiom, tuple(step for _, step in ordered))
+
+    def _step(self, pair: Pair, before: int) -> tuple[int, Step]:
+        """Why a pair is ordered, from what was known before an entry; and when that was found."""
+        path = seen_successively(self._history, *pair) if self._fit.coherence else None
+        if path is not None:
+            return -1, Step(*pair, path, self._fit.coherence or "")
+        earlier = [place for place in self._shown.get(pair, ()) if place < before]
+        if not earlier:
+            raise _NeedsClauses
+        return earlier[0], Step(*pair, self._shortcuts.along(self._arrows(earlier[0])), self._fit.axiom)
 
     # --- a refutation
 
@@ -98,8 +100,22 @@ class _Proof:
     def _case(self, place: int) -> Cycle:
         """A cycle under all pairs that it rests on, but for those that coherence or a path of its own shows."""
         edges = self._round(place)
-        steps, missing = self._reasons(edges, place, (kernels.KNOWN,))
-        return Cycle(edges, self._fit.axiom, steps, tuple(sorted(missing)))
+        steps: list[Step] = []
+        assumed: set[Pair] = set()
+        todo = premises(edges, self._history)
+        while todo:
+            pair = todo.pop()
+            known = [at for at in self._shown.get(pair, ()) if at < place and self._log[at][0] == kernels.KNOWN]
+            path = seen_successively(self._history, *pair) if self._fit.coherence else None
+            if path is not None:
+                steps.append(Step(*pair, path, self._fit.coherence or ""))
+            elif known:
+                steps.append(Step(*pair, self._arrows(known[0]), self._fit.axiom))
+                todo += premises(steps[-1].path, self._history)
+            else:
+                assumed.add(pair)
+        once = {(step.before, step.after): step for step in steps}
+        return Cycle(edges, self._fit.axiom, tuple(reversed(list(once.values()))), tuple(sorted(assumed)))
 
     # --- paths of the log
 
@@ -211,34 +227,24 @@ def walked(came: dict[int, Edge | None], end: int) -> Path:
 # --- what coherence says, as paths
 
 
-class Sights:
-    """The pairs of writes that a thread saw one after the other at a location, with the paths that show them."""
+def seen_successively(history: History, before: int, after: int) -> Path | None:
+    """A path of one location that shows `before` stored before `after`: a thread saw the one, and next the other."""
+    last: dict[int, int] = {}
+    for operation, write in _sights(history, int(history.location[before])):
+        thread = int(history.thread[operation])
+        if write == after and last.get(thread) == before:
+            return location_path(history, before, operation)
+        last[thread] = write
+    return None
 
-    def __init__(self, history: History, fit: Fit) -> None:
-        self._history = history
-        self._coherent = fit.coherence is not None
-        self._at: dict[int, dict[Pair, int]] = {}
-        """Per location, for each pair the access that saw the second write."""
 
-    def path(self, pair: Pair) -> Path | None:
-        """Why coherence has the pair in this order; None where it has not."""
-        location = int(self._history.location[pair[0]])
-        if location not in self._at:
-            self._at[location] = dict(self._successive(location)) if self._coherent else {}
-        operation = self._at[location].get(pair)
-        return None if operation is None else location_path(self._history, pair[0], operation)
-
-    def _successive(self, location: int) -> Iterator[tuple[Pair, int]]:
-        history = self._history
-        last: dict[int, int] = {}
-        for operation in (history.location == location).nonzero()[0].tolist():
-            thread, kind = int(history.thread[operation]), history.kind[operation]
-            seen = [int(history.source[operation])] if kind != WRITE else []
-            for write in seen + ([operation] if kind in (WRITE, RMW) else []):
-                before = last.get(thread, INITIAL)
-                if before not in (INITIAL, write):
-                    yield (before, write), operation
-                last[thread] = write
+def _sights(history: History, location: int) -> Iterator[Pair]:
+    """The accesses to a location, each with the write that it sees; an rmw sees two."""
+    for operation in (history.location == location).nonzero()[0].tolist():
+        if history.kind[operation] != WRITE:
+            yield operation, int(history.source[operation])
+        if history.kind[operation] in (WRITE, RMW):
+            yield operation, operation
 
 
 def location_path(history: History, write: int, operation: int) -> Path:

@@ -82,11 +82,16 @@ def _only(path: str | os.PathLike[str], format: str | None, options: Options | N
     return first
 
 
-def explain(verdict: Verdict, history: History) -> str:
-    """The evidence of a violation in words, as `gradual check` prints it; empty for any other verdict."""
-    from gradual.telling import words
+def explain(verdict: Verdict, history: History, model: str | Model | None = None) -> str:
+    """Why a history violates a model, step by step, as `gradual explain` tells it; empty for any other verdict.
 
-    return "\n".join(words.explain(verdict.evidence, history))
+    model  the one that was checked; it may be left out when it ships with the package
+    """
+    from gradual.models import load
+    from gradual.telling import prose, shortened
+
+    chosen = load(verdict.model if model is None else model)
+    return prose(shortened(verdict, history, chosen), history, chosen)
 
 
 def classify(history: History | str | os.PathLike[str], *, timeout: float | None = None) -> dict[str, bool | None]:

@@ -14,8 +14,8 @@ from gradual.evidence.verdict import Verdict, Witness
 from gradual.history import History, InputError, visible
 from gradual.models import Model, load
 from gradual.progress import Progress
+from gradual.telling import brief, words
 from gradual.telling import record as records
-from gradual.telling import words
 
 Item = History | InputError
 
@@ -33,6 +33,7 @@ class Judgement:
 
     item: Item
     verdict: Verdict
+    model: Model
     orders: dict[str, float] | None = None
     """What each partial store order leaves open, in percent, when that was asked for."""
 
@@ -40,7 +41,7 @@ class Judgement:
     def text(self) -> str:
         if not isinstance(self.item, History) or self.verdict.verdict == "error":
             return f"{self.title}: {self.verdict.model} error: {self.verdict.message}"
-        lines = words.explain(self.verdict.evidence, self.item)
+        lines = brief(self.verdict, self.item, self.model).splitlines()
         if self.orders is not None:
             left = ", ".join(f"{percent:.2f} % by {name}" for name, percent in self.orders.items())
             lines.append(f"write pairs left unordered: {left or 'there are none to order'}")
@@ -87,10 +88,6 @@ class Judge:
         """Count the write pairs that are left unordered? None: of histories that are not too large."""
         self._seen: Counter[str] = Counter()
 
-    def model(self, verdict: Verdict) -> Model:
-        """The one that a verdict is about."""
-        return next(model for model in self.models if model.name == verdict.model)
-
     @property
     def status(self) -> int:
         return exit_status(self._seen)
@@ -110,7 +107,7 @@ class Judge:
                     verdict = early.get((place, model.name)) or self._verdict(item, model)
                     if isinstance(item, History):
                         verdict = words.told(verdict, item)
-                    judgement = Judgement(item, verdict, self._orders(item, model))
+                    judgement = Judgement(item, verdict, model, self._orders(item, model))
                     self._seen[judgement.verdict.verdict] += 1
                     yield judgement
                 progress.done += 1

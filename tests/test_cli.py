@@ -95,7 +95,7 @@ def test_models_can_be_repeated(trace: Path) -> None:
 def test_completions(completion: str) -> None:
     done = gradual("check", TRACES / "search.csv", "--completion", completion, "--json")
     assert [row["verdict"] for row in records(done)] == ["violation", "violation"]
-    assert records(done)[0]["decided_by"] == (completion if completion != "auto" else "enumerate")
+    assert records(done)[0]["decided_by"] == (completion if completion != "auto" else "search")
     assert records(done)[0]["pairs_tried"]
 
 

@@ -18,14 +18,16 @@ from random_histories import random_history
 from told import Told
 
 import gradual
+from gradual import telling
 from gradual.evidence import certificate
 from gradual.evidence.verdict import Cycle, Overwritten, Refutation, ThinAir, Verdict, Witness
 from gradual.files import safe_name
 from gradual.history import Builder, History
-from gradual.telling import dot, page, prose, shortened, svg, witness
+from gradual.models import Model, load
+from gradual.telling.cheapest import cost
 from gradual.telling.layout import SMALL_LETTER, Layout, layout
-from gradual.telling.picture import picture
-from gradual.telling.shorten import cost
+from gradual.telling.picture import Picture
+from gradual.telling.picture import picture as drawn
 
 ROOT = Path(__file__).parents[1]
 GOLDEN = Path(__file__).parent / "golden"
@@ -37,8 +39,40 @@ def figure(name: str, file: str = "traces/figures.csv") -> History:
     return next(h for h in gradual.read(ROOT / file) if isinstance(h, History) and h.name == name)
 
 
+def model_of(verdict: Verdict) -> Model:
+    return load(verdict.model)
+
+
+def shortened(verdict: Verdict, history: History) -> Verdict:
+    return telling.shortened(verdict, history, model_of(verdict))
+
+
+def prose(verdict: Verdict, history: History) -> str:
+    return telling.prose(verdict, history, model_of(verdict))
+
+
+def witness(verdict: Verdict, history: History) -> str:
+    return telling.witness(verdict, history, model_of(verdict))
+
+
+def svg(verdict: Verdict, history: History) -> str:
+    return telling.svg(verdict, history, model_of(verdict))
+
+
+def dot(verdict: Verdict, history: History) -> str:
+    return telling.dot(verdict, history, model_of(verdict))
+
+
+def page(verdict: Verdict, history: History) -> str:
+    return telling.page(verdict, history, model_of(verdict))
+
+
+def picture(verdict: Verdict, history: History) -> Picture:
+    return drawn(verdict, history, model_of(verdict))
+
+
 def explained(history: History, model: str) -> Verdict:
-    return shortened(gradual.check(history, model, engine="saturation"), history)
+    return shortened(gradual.check(history, model, engine="schedule"), history)
 
 
 def certify_prose(verdict: Verdict, history: History) -> None:
@@ -64,7 +98,7 @@ def violations(seed: int, count: int, **shape: int) -> list[tuple[History, Verdi
     while len(found) < count:
         history = random_history(rng, **shape)
         model = rng.choice(MODELS)
-        verdict = gradual.check(history, model, engine="saturation")
+        verdict = gradual.check(history, model, engine="schedule")
         if verdict.verdict == "violation":
             found.append((history, shortened(verdict, history)))
     return found
@@ -119,7 +153,7 @@ def test_broken_machines_are_told_as_they_are(machine: str) -> None:
         history = gradual.generate(machine, threads=2 + seed % 6, operations=120 + 60 * (seed % 3), locations=4,
                                    seed=seed)
         for model in MODELS:
-            verdict = gradual.check(history, model, engine="saturation")
+            verdict = gradual.check(history, model, engine="schedule")
             if verdict.verdict == "violation":
                 short = shortened(verdict, history)
                 certify_prose(short, history)
@@ -201,7 +235,7 @@ def test_a_witness_is_a_run(model: str) -> None:
     rng, seen = Random(3), 0
     while seen < 60:
         history = random_history(rng, max_operations=12)
-        verdict = gradual.check(history, model, engine="saturation")
+        verdict = gradual.check(history, model, engine="schedule")
         if isinstance(verdict.evidence, Witness):
             _replay(history, model, witness(verdict, history).splitlines())
             seen += 1
@@ -465,5 +499,5 @@ def test_a_search_of_many_cases_is_told_by_one() -> None:
     verdict = gradual.check(history, "sc")
     assert isinstance(verdict.evidence, Refutation)
     many = Verdict("SC", "violation", "enumerate", Refutation(verdict.evidence.cases * 11, verdict.evidence.lemmas))
-    text = prose(shortened(many, history), history)
+    text = prose(many, history)
     assert "The shortest of the cases" in text and len(Told(history, text).cases) == 1

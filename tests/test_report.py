@@ -18,9 +18,10 @@ import pytest
 
 from gradual.batch.results import SCHEMA
 from gradual.history import InputError
-from gradual.report import charts, findings, listing, markup, report
+from gradual.report import charts, findings, listing, report
 from gradual.report.findings import Finding
 from gradual.report.results import Results
+from gradual.telling import markup
 
 SCRIPT = "<script>document.title = 'owned'; window.owned = 1</script>"
 HOSTILE = [

@@ -8,6 +8,7 @@ from pathlib import Path
 from gradual.evidence.verdict import Verdict
 from gradual.files import appearing
 from gradual.history import History
+from gradual.models import Model
 
 FOLDER = "_pages"
 """Inside the dataset: what begins with an underscore is no part of it."""
@@ -20,15 +21,15 @@ def page_name(source: str, number: int, model: str) -> str:
     return hashlib.sha256(f"{source}\0{number}\0{model}".encode("utf-8", "backslashreplace")).hexdigest()[:20] + ".html"
 
 
-def write_page(folder: Path, name: str, verdict: Verdict, history: History) -> None:
+def write_page(path: Path, verdict: Verdict, history: History, model: Model) -> None:
     """Nothing when there are enough, or when the disk does not take it: the row has the explanation too."""
-    from gradual import telling as explanation
+    from gradual.telling import page, shortened
 
     try:
-        folder.mkdir(exist_ok=True)
-        if sum(1 for _ in folder.iterdir()) < AT_MOST:
-            told = explanation.page(explanation.shortened(verdict, history), history)
-            with appearing(str(folder / name)) as stream:
+        path.parent.mkdir(exist_ok=True)
+        if sum(1 for _ in path.parent.iterdir()) < AT_MOST:
+            told = page(shortened(verdict, history, model), history, model)
+            with appearing(str(path)) as stream:
                 stream.write(told.encode("utf-8", "backslashreplace"))
     except OSError:
         pass

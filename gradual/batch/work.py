@@ -23,7 +23,7 @@ from gradual.history import BLOCK, EVERY, History, InputError, NoMemory, Options
 from gradual.judge import FAULT, Judge, Judgement
 from gradual.models import Model, load
 from gradual.progress import Progress
-from gradual.telling import record, words
+from gradual.telling import brief, record
 
 OFTEN = 0.5
 """Seconds after which rows are handed back."""
@@ -185,9 +185,10 @@ def _row(found: Judgement, trace: Trace, number: int, settings: Settings) -> Row
             row["witness"] = np.asarray(evidence.order, dtype=np.int32)
         else:
             row |= {name: json.dumps(value) for name, value in record.violation(verdict, item).items()}
-            row["explanation"] = "\n".join(words.explain(evidence, item)) or None
+            row["explanation"] = brief(verdict, item, found.model) or None
             if verdict.verdict == "violation" and settings.pages is not None:
-                write_page(Path(settings.pages), page_name(trace.source, number, verdict.model), verdict, item)
+                name = page_name(trace.source, number, verdict.model)
+                write_page(Path(settings.pages) / name, verdict, item, found.model)
     else:
         row = record.error_record(found.name, "", verdict.model, _reason(found, settings))
     return row | about(trace, number)

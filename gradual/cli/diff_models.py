@@ -101,16 +101,31 @@ def _text(history: Any, found: Any) -> str:
 
 
 def _difference(history: Any, difference: Any) -> list[str]:
-    from gradual.telling.words import counted
+    from gradual.telling.words import buffers_stores, counted
 
     pairs = difference.overtakings
-    count = f"{counted(len(pairs), 'overtaking')} of stores"
-    by = "loads" if difference.weaker.name == "TSO" else "stores"
+    title = f"    {difference.weaker.name} and not {difference.stronger.name}: "
+    if not pairs:
+        return [f"{title}not because of the order within threads alone; `gradual explain --model` tells more"]
     how = "in one run, which needs them all" if difference.minimal else "in a run, maybe more than are needed"
-    lines = [f"    {difference.weaker.name} and not {difference.stronger.name}: {count} by later {by} {how}"]
+    lines = [f"{title}{counted(len(pairs), 'overtaking')}{_whose(history, pairs)} {how}"]
+    early = "from the store buffer" if buffers_stores(difference.weaker) else "before it was in memory"
     for pair in pairs[:SHOWN]:
-        served = ", which served it from the store buffer" if _forwarded(history, pair) else ""
+        served = f", which served it {early}" if _forwarded(history, pair) else ""
         lines.append(f"      {history.describe(pair.later)} overtook {history.describe(pair.earlier)}{served}")
     if len(pairs) > SHOWN:
         lines.append(f"      and {len(pairs) - SHOWN} more; --json has all")
     return lines
+
+
+def _whose(history: Any, pairs: Any) -> str:
+    """` of stores by later loads`, where all are of one kind."""
+    from gradual.history import READ, WRITE
+
+    nouns = {int(READ): "loads", int(WRITE): "stores"}
+    earlier, later = ({nouns.get(int(history.kind[pair[side]]), "accesses") for pair in pairs} for side in (0, 1))
+    return f" of {_one(earlier)} by later {_one(later)}"
+
+
+def _one(nouns: set[str]) -> str:
+    return next(iter(nouns)) if len(nouns) == 1 else "accesses"

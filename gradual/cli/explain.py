@@ -95,12 +95,12 @@ def _text(judgement: Judgement, witness: bool, outputs: Outputs) -> str:
     from gradual.telling import prose, shortened, words
     from gradual.telling import witness as run
 
-    item, verdict = judgement.item, judgement.verdict
+    item, verdict, model = judgement.item, judgement.verdict, judgement.model
     if not isinstance(item, History) or verdict.verdict == "error":
         return judgement.text
     title = f"{judgement.title}: {words.summary(verdict, item)}"
     if verdict.verdict == "violation":
-        verdict = shortened(verdict, item)
-        outputs.write(verdict, item)
-        return f"{title}\n\n{prose(verdict, item)}"
-    return f"{title}\n\n{run(verdict, item)}" if witness and verdict else title
+        verdict = shortened(verdict, item, model)
+        outputs.write(verdict, item, model)
+        return f"{title}\n\n{prose(verdict, item, model)}"
+    return f"{title}\n\n{run(verdict, item, model)}" if witness and verdict else title

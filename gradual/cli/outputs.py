@@ -13,6 +13,7 @@ from gradual.cli.common import refused, usage_error
 if TYPE_CHECKING:
     from gradual.evidence.verdict import Verdict
     from gradual.history import History
+    from gradual.models import Model
 
 
 class Outputs:
@@ -35,18 +36,17 @@ class Outputs:
     def __bool__(self) -> bool:
         return bool(self._targets)
 
-    def write(self, verdict: Verdict, history: History) -> None:
+    def write(self, verdict: Verdict, history: History, model: Model) -> None:
         """One violation, its evidence shortened."""
-        from gradual import telling as explanation
         from gradual.files import appearing
+        from gradual.telling import dot, page, svg
 
-        makers: dict[str, Callable[[Verdict, History], str]] = {
-            "svg": explanation.svg, "page": explanation.page, "dot": explanation.dot}
+        makers: dict[str, Callable[[Verdict, History, Model], str]] = {"svg": svg, "page": page, "dot": dot}
         for kind, target in self._targets.items():
             path = self._further(target, history.name, verdict.model) if self._written else target
             try:
                 with appearing(path) as stream:
-                    stream.write(makers[kind](verdict, history).encode())
+                    stream.write(makers[kind](verdict, history, model).encode())
             except OSError as error:
                 raise refused(path, error) from None
         self._written = True
@@ -56,10 +56,11 @@ class Outputs:
         from gradual.files import safe_name
 
         stem, ending = os.path.splitext(target)
-        path, number = f"{stem}-{safe_name(name)}-{model}{ending}", 1
+        named = f"{stem}-{safe_name(name)}-{safe_name(model)}"
+        path, number = f"{named}{ending}", 1
         while os.path.realpath(path) in self._taken:
             number += 1
-            path = f"{stem}-{safe_name(name)}-{model}-{number}{ending}"
+            path = f"{named}-{number}{ending}"
         self._taken.add(os.path.realpath(path))
         return path
 

@@ -51,7 +51,7 @@ def run(
                                       "order.")] = 0,
     svg: Annotated[str | None, typer.Option("--svg", metavar="OUT", help="Also draw why the condition's outcome "
                                             "is forbidden; after the first picture, program and model stand before "
-                                            "the ending (why-SB-SC.svg).")] = None,
+                                            "the ending (why-PROGRAM-MODEL.svg).")] = None,
     observed: Observed = None,
     as_json: Json = False,
 ) -> None:
@@ -136,7 +136,7 @@ class _Questions:
             from gradual.telling import shortened
 
             verdict, history = found.violation
-            self.outputs.write(shortened(verdict, history), history)
+            self.outputs.write(shortened(verdict, history, found.model), history, found.model)
 
     def _count(self, program: Program, model: Model) -> bool:
         """Without a model the number is a product; with one every execution is met."""

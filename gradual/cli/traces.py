@@ -23,8 +23,8 @@ def generate(
     operations: Annotated[int, typer.Option(min=0, help="Operations of all threads together.")] = 200,
     locations: Annotated[int, typer.Option(min=1, help="Locations they share.")] = 8,
     seed: Annotated[int, typer.Option(help="Equal seeds give equal histories.")] = 0,
-    machine: Annotated[str, typer.Option(help="sc, tso, pso, broken, or one way of being broken: "
-                                         "--machine help lists them.")] = "sc",
+    machine: Annotated[str, typer.Option(help="A sound machine, or one way of being broken: --machine help "
+                                         "lists them.")] = "sc",
     histories: Annotated[int, typer.Option(min=0, metavar="N", help="How many histories.")] = 1,
     format: Annotated[str | None, typer.Option("--format", metavar="F", help="The format to write. [default: csv, or "
                                                "by the ending of --output]")] = None,

@@ -82,20 +82,20 @@ def difference(history: History, stronger: Model, weaker: Model, witness: Witnes
                patience: float | None = None) -> Difference:
     """A run of `weaker` with few overtakings, starting from one that has any."""
     try:
-        windows = _windows(history, stronger, weaker)
+        held_behind = windows(history, stronger, weaker)
     except General:
         return Difference(stronger, weaker, [], list(witness.order), minimal=False)
-    holding = _Holding(history, weaker, windows, list(witness.order), Deadline(patience))
+    holding = _Holding(history, weaker, held_behind, list(witness.order), Deadline(patience))
     minimal = holding.run()
     certificate.check(history, weaker, Witness(holding.order))
-    return Difference(stronger, weaker, overtakings(windows, holding.order), holding.order, minimal)
+    return Difference(stronger, weaker, overtakings(held_behind, holding.order), holding.order, minimal)
 
 
 Windows = dict[int, list[int]]
 """For each operation that may overtake others, these, from the last to the first."""
 
 
-def _windows(history: History, stronger: Model, weaker: Model) -> Windows:
+def windows(history: History, stronger: Model, weaker: Model) -> Windows:
     """The pairs of a thread that only the stronger model keeps, until one that the weaker keeps behind everything."""
     strict, loose = Shortcuts(history, fit(stronger)), Shortcuts(history, fit(weaker))
     before: dict[int, list[int]] = {}

@@ -32,7 +32,7 @@ SCHEDULE, CYCLE, SEARCH, GENERAL = "schedule", "cycle", "search", "general"
 """What decides: a schedule was found; a cycle of facts; clauses over several pairs; the general way."""
 
 
-def check(history: History, model: str | Model = "sc", *, engine: str = "auto", completion: str = AUTO,
+def check(history: History, model: str | Model, *, engine: str = "auto", completion: str = AUTO,
           timeout: float | None = None, unordered: bool | None = None) -> Verdict:
     """Is `history` consistent with `model`? The evidence is certified before it is returned.
 

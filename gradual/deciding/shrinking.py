@@ -40,7 +40,7 @@ def kind(verdict: Verdict) -> str | None:
     return verdict.decided_by if verdict.decided_by in IMPOSSIBLE else "cycle"
 
 
-def shrink(history: History, model: str | Model = "sc", *, timeout: float | None = None,
+def shrink(history: History, model: str | Model, *, timeout: float | None = None,
            progress: Progress | None = None) -> History:
     """The smallest part of a violating history that was found; see `Shrinking`."""
     return Shrinking(history, model, timeout=timeout, progress=progress).history
@@ -66,7 +66,7 @@ class Shrinking:
     timeout  seconds for everything; when they are over, the smallest history so far is the result
     """
 
-    def __init__(self, history: History, model: str | Model = "sc", *, timeout: float | None = None,
+    def __init__(self, history: History, model: str | Model, *, timeout: float | None = None,
                  progress: Progress | None = None) -> None:
         self.whole = history
         self.model = load(model)

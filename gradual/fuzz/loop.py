@@ -90,7 +90,7 @@ class Loop:
                 tally.deciders[verdict.decided_by or "?"] += 1
                 tally.first_violation = tally.first_violation or (tally.histories, tally.operations, tally.seconds)
                 progress.start(f"shrinking {found.item.name}")
-                self._keep(found.item, self._judge.model(verdict))
+                self._keep(found.item, found.model)
                 if not self._keep_going:
                     break
         return tally

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import gradual
+from gradual.deciding import pipeline
 from gradual.evidence.verdict import Verdict
 from gradual.history import History
-from gradual.models import Model, ModelError, load, shipped, weaker
+from gradual.models import Model, load, shipped, weaker
 from gradual.programs.axioms import Arrow, Axioms
 from gradual.programs.condition import Proposition, places
 from gradual.programs.executions import Execution, Executions
 from gradual.programs.program import Program
 from gradual.programs.trace import event_text, history_of
+from gradual.telling import brief
+from gradual.telling.broken import FAILS
 
 NOBODY = "no load can return these values and no location can end with them, whatever the order: nobody stores them"
 SEVERAL = "loads can get there from different stores; every way is forbidden, and this is one:"
-FAILS = {"acyclic": "these cannot all come one after the other",
-         "irreflexive": "this cannot come before itself", "empty": "there must be nothing like this"}
 
 
 Violation = tuple[Verdict, History]
@@ -23,8 +23,8 @@ Violation = tuple[Verdict, History]
 
 
 def explain(program: Program, model: str | Model, proposition: Proposition) -> tuple[list[str], Violation | None]:
-    """Why no execution of the model satisfies the proposition: line by line, and as a violation where `check` knows
-    the model."""
+    """Why no execution of the model satisfies the proposition: line by line, and as a violation where `check` can tell
+    one."""
     chosen = load(model)
     execution = _elsewhere(program, chosen, proposition)
     if execution is None:
@@ -32,9 +32,9 @@ def explain(program: Program, model: str | Model, proposition: Proposition) -> t
     several = [SEVERAL] if _anything(program).reads_otherwise(proposition, execution) else []
     final = [place for place in places(proposition) if isinstance(place, str)]
     history = history_of(program, execution, final=final)
-    verdict = _verdict(history, chosen)
-    if verdict is not None and verdict.verdict == "violation":
-        return [*several, *gradual.explain(verdict, history).splitlines()], (verdict, history)
+    verdict = pipeline.check(history, chosen)
+    if verdict.verdict == "violation":
+        return [*several, *brief(verdict, history, chosen).splitlines()], (verdict, history)
     return [*several, *_failure(program, chosen, execution)], None
 
 
@@ -48,13 +48,6 @@ def _elsewhere(program: Program, model: Model, proposition: Proposition) -> Exec
 def _anything(program: Program) -> Executions:
     """All executions, by the weakest model: it forbids none."""
     return Executions(program, shipped()[-1])
-
-
-def _verdict(history: History, model: Model) -> Verdict | None:
-    try:
-        return gradual.check(history, model)
-    except ModelError:  # `check` does not take this one
-        return None
 
 
 def _failure(program: Program, model: Model, execution: Execution) -> list[str]:

@@ -124,9 +124,9 @@ def allows(history: History, model: str | Model) -> bool:
 
 def both_ways(history: History, model: str | Model) -> tuple[bool, bool]:
     """The verdict on a history as a trace, and as a program restricted to its reads-from. They must agree."""
-    import gradual
+    from gradual.deciding import pipeline
 
-    return bool(gradual.check(history, model)), allows(history, model)
+    return bool(pipeline.check(history, model)), allows(history, model)
 
 
 def event_text(program: Program, event: Event, execution: Execution) -> str:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradual.report.markup import Html, attributes, decimal, digits, duration, element, joined
 from gradual.report.results import Numbers
+from gradual.telling.markup import Html, attributes, decimal, digits, duration, element, joined
 
 WIDTH, HEIGHT = 340, 220
 LEFT, RIGHT, TOP, BOTTOM = 64, 10, 10, 40

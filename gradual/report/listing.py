@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from gradual.report.findings import SHOWN, Finding, Link, left_out
-from gradual.report.markup import (
+from gradual.report.results import Results, kind
+from gradual.telling.markup import (
     NONE,
     Html,
     block,
@@ -20,7 +21,6 @@ from gradual.report.markup import (
     table,
     visible,
 )
-from gradual.report.results import Results, kind
 
 LINE = 240
 """Characters of a message in the table."""

@@ -9,8 +9,8 @@ from string import Template
 from gradual.report import sections, summary
 from gradual.report.findings import Link, findings
 from gradual.report.listing import explanations, listing
-from gradual.report.markup import Html, asset, digits, element, escaped, facts, joined, many
 from gradual.report.results import Results
+from gradual.telling.markup import Html, asset, digits, element, escaped, facts, joined, many
 
 
 def page(results: Results, dataset: str, link: Link) -> str:
@@ -18,7 +18,7 @@ def page(results: Results, dataset: str, link: Link) -> str:
     script = _asset("filter.js")
     content = _content(results, link) if len(results) else element("p", "The dataset has no rows: nothing was checked.")
     return Template(_asset("page.html")).substitute(
-        dataset=escaped(dataset), style=_asset("style.css"), script=script, hash=_hash(f"\n{script}"),
+        dataset=escaped(dataset), style=asset("gradual.telling", "style.css"), script=script, hash=_hash(f"\n{script}"),
         summary=_summary(results, dataset), content=content)
 
 

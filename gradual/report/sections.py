@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from gradual.report import charts, summary
-from gradual.report.markup import (
+from gradual.report.results import Numbers, Results, kind
+from gradual.telling.markup import (
     Cell,
     Figure,
     Html,
@@ -23,7 +24,6 @@ from gradual.report.markup import (
     shown,
     table,
 )
-from gradual.report.results import Numbers, Results, kind
 
 SLOWEST = 20
 CRITERIA = 100

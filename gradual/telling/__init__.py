@@ -1,49 +1,72 @@
-"""Why a history is a violation: as prose, as a picture, as a page.
+"""Why a history is a violation: as prose, as a picture, as a page. And how a consistent one can be: as a run.
 
-Each function takes a verdict and its history. `shortened` looks for the simplest evidence first; the others tell
-the evidence they are given, so shorten once and tell it as often as you like:
+Each function takes a verdict, its history and its model. `shortened` looks for the simplest evidence first; the others
+tell the evidence they are given, so shorten once and tell it as often as you like:
 
-    verdict = shortened(gradual.check(history, "tso"), history)
-    print(prose(verdict, history))
+    model = gradual.models.load("tso")
+    verdict = shortened(gradual.check(history, model), history, model)
+    print(prose(verdict, history, model))
+
+Everything is imported when it is used: who only needs a line (`words.py`) waits for no pictures.
 """
 
 from __future__ import annotations
 
-from gradual.evidence.verdict import Verdict
-from gradual.history import History
+from typing import TYPE_CHECKING
 
-# Modules and functions share names: all modules come first, so that the functions below keep theirs.
-from gradual.telling.dot import dot as _dot
-from gradual.telling.page import page as _page
-from gradual.telling.picture import picture as _picture
-from gradual.telling.prose import lines as _prose
-from gradual.telling.shorten import shortened
-from gradual.telling.svg import svg as _svg
-from gradual.telling.witness import lines as _witness
+if TYPE_CHECKING:
+    from gradual.evidence.verdict import Verdict
+    from gradual.history import History
+    from gradual.models import Model
 
-__all__ = ["dot", "page", "prose", "shortened", "svg", "witness"]
+__all__ = ["brief", "dot", "page", "prose", "shortened", "svg", "witness"]
 
 
-def prose(verdict: Verdict, history: History) -> str:
+def shortened(verdict: Verdict, history: History, model: Model) -> Verdict:
+    """The verdict with the simplest evidence that could be found, certified."""
+    from gradual.telling import shorten
+
+    return shorten.shortened(verdict, history, model)
+
+
+def brief(verdict: Verdict, history: History, model: Model) -> str:
+    """The violation in short, as `gradual check` prints it; empty where there is none."""
+    from gradual.telling import arrows
+
+    return "\n".join(arrows.lines(verdict.evidence, history, model))
+
+
+def prose(verdict: Verdict, history: History, model: Model) -> str:
     """The way from what was observed to the contradiction; empty where there is no violation."""
-    return "\n".join(_prose(verdict, history))
+    from gradual.telling import teller
+
+    return "\n".join(teller.lines(verdict.evidence, history, model))
 
 
-def witness(verdict: Verdict, history: History) -> str:
+def witness(verdict: Verdict, history: History, model: Model) -> str:
     """The run that explains a consistent history, a line per step; empty for any other."""
-    return "\n".join(_witness(verdict, history))
+    from gradual.telling import runs
+
+    return "\n".join(runs.lines(verdict, history, model))
 
 
-def svg(verdict: Verdict, history: History) -> str:
+def svg(verdict: Verdict, history: History, model: Model) -> str:
     """The violation as a picture that needs nothing else. ValueError where there is none."""
-    return _svg(_picture(verdict, history)) + "\n"
+    from gradual.telling import drawing, picture
+
+    return drawing.svg(picture.picture(verdict, history, model)) + "\n"
 
 
-def dot(verdict: Verdict, history: History) -> str:
+def dot(verdict: Verdict, history: History, model: Model) -> str:
     """The same for Graphviz."""
-    return _dot(_picture(verdict, history))
+    from gradual.telling import graphviz, picture
+
+    return graphviz.dot(picture.picture(verdict, history, model))
 
 
-def page(verdict: Verdict, history: History) -> str:
+def page(verdict: Verdict, history: History, model: Model) -> str:
     """Prose, picture and the lines of the trace on one HTML page."""
-    return _page(verdict, history, prose(verdict, history), _picture(verdict, history))
+    from gradual.telling import picture, webpage
+
+    drawn = picture.picture(verdict, history, model)
+    return webpage.page(verdict, history, prose(verdict, history, model), drawn)

@@ -128,14 +128,15 @@ class _Plan:
     # --- ways
 
     def _straight(self) -> set[Link]:
-        """Program order between neighbours of a column goes straight down."""
+        """Program order between neighbours of a column goes straight down, where it needs no label."""
         following = {}
         last: dict[int, int] = {}
         for node in sorted(self._picture.nodes, key=lambda node: node.operation):
             if node.column in last:
                 following[last[node.column]] = node.operation
             last[node.column] = node.operation
-        return {link for link in self._picture.links if link.kind == "po" and following.get(link.start) == link.end}
+        return {link for link in self._picture.links
+                if link.label == link.kind == "po" and following.get(link.start) == link.end}
 
     def _route(self, link: Link) -> _Route:
         start, end = self._node[link.start], self._node[link.end]

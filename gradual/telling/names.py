@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradual.history import FENCE, NO_TICK, RMW, WRITE, History, value_text
-from gradual.report.markup import visible
+from gradual.telling.markup import visible
 
 
 class Names:
@@ -66,3 +66,8 @@ class Names:
         parts += [f"line {history.line[operation]}"] if history.line[operation] > 0 else []
         parts += [f"tick {history.tick[operation]}"] if history.tick[operation] != NO_TICK else []
         return ", ".join(part for part in [*parts, f"operation {operation + 1} of {len(history)}"] if part)
+
+
+def capital(text: str) -> str:
+    """A sentence; but names of threads stay as they are."""
+    return text[:1].upper() + text[1:] if text.startswith(("thread ", "by (", "as ")) else text

@@ -10,12 +10,27 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from gradual.evidence.verdict import Cycle, Edge, EdgeKind, Evidence, Overwritten, Pair, Refutation, ThinAir, Verdict
+from gradual.deciding.engine.proof import premise
+from gradual.evidence.verdict import (
+    Broken,
+    Cycle,
+    Edge,
+    EdgeKind,
+    Evidence,
+    Overwritten,
+    Pair,
+    Refutation,
+    ThinAir,
+    Verdict,
+)
 from gradual.history import History
-from gradual.report.markup import visible
+from gradual.models import Model
+from gradual.telling.broken import failure
+from gradual.telling.markup import visible
 from gradual.telling.names import Names
-from gradual.telling.prose import rotated
-from gradual.telling.shorten import cost, pair_behind
+from gradual.telling.rules import PLAIN, PROGRAM_ORDER, named
+from gradual.telling.shorten import length
+from gradual.telling.words import rotated
 
 LONGEST = 26
 """Letters of a name that are shown; the rest is in the title that hovering shows."""
@@ -53,10 +68,13 @@ class Link:
     plain: bool = False
     reason: str = ""
     """The step it rests on, as `(1)`; `?` where it is supposed."""
+    rule: str = ""
+    """What the model calls it."""
 
     @property
     def label(self) -> str:
-        return f"{self.kind} {self.reason}".strip()
+        name = self.rule if self.rule and self.rule not in PLAIN else self.kind
+        return f"{name} {self.reason}".strip()
 
 
 @dataclass(frozen=True)
@@ -87,14 +105,15 @@ class Picture:
         return next(node for node in self.nodes if node.operation == operation)
 
 
-def picture(verdict: Verdict, history: History) -> Picture:
+def picture(verdict: Verdict, history: History, model: Model) -> Picture:
     """The picture of a violation. Raises ValueError for a verdict that is none."""
-    cycle, operations = _subject(verdict.evidence, history)
-    links = _links(cycle, history)
+    evidence = named(verdict.evidence, history, model)
+    subject = _subject(evidence)
+    links = _broken_links(subject, history, model) if isinstance(subject, Broken) else _links(subject, history)
+    operations = _operations(evidence)
     shown = sorted({*operations, *(end for link in links for end in (link.start, link.end))})
-    cyclic = {link.start for link in links if link.strong} | (set(operations) if cycle is None else set())
-    if verdict.model == "SC":
-        links = _split(links, shown, history)
+    cyclic = {link.start for link in links if link.strong} | set(operations)
+    links = _split(links, shown, history)
     links += _chains(shown, links, history)
     rows = _rows(shown, links)
     names = Names(history)
@@ -107,17 +126,21 @@ def picture(verdict: Verdict, history: History) -> Picture:
                    tuple(links), tuple(_left_out(shown, history)))
 
 
-def _subject(evidence: Evidence | None, history: History) -> tuple[Cycle | None, list[int]]:
-    """The cycle to draw, if any, and operations that are shown in any case."""
-    if isinstance(evidence, Cycle):
-        return evidence, []
+def _subject(evidence: Evidence | None) -> Cycle | Broken | None:
+    """What to draw, if the evidence has arrows at all."""
     if isinstance(evidence, Refutation):
-        pairs = {write for case in evidence.cases for pair in case.assumed for write in pair}
-        return (min(evidence.cycles, key=cost), []) if evidence.cycles else (None, sorted(pairs))
+        return min(evidence.cases, key=length)
+    return evidence if isinstance(evidence, Cycle) else None
+
+
+def _operations(evidence: Evidence | None) -> list[int]:
+    """What is shown without arrows."""
     if isinstance(evidence, ThinAir):
-        return None, [] if evidence.operation is None else [evidence.operation]
+        return [] if evidence.operation is None else [evidence.operation]
     if isinstance(evidence, Overwritten):
-        return None, [evidence.write]
+        return [evidence.write]
+    if isinstance(evidence, Cycle | Refutation):
+        return []
     raise ValueError("there is no violation to draw")
 
 
@@ -152,10 +175,25 @@ def _links(cycle: Cycle | None, history: History) -> list[Link]:
     reasons |= dict.fromkeys(cycle.assumed, "?")
     links: dict[tuple[str, int, int], Link] = {}
     for edge, strong in _told(cycle, history):
-        pair = pair_behind(edge, history)
-        link = Link(edge.kind, edge.start, edge.end, strong, reason=reasons.get(pair, "") if pair else "")
+        pair = premise(edge, history)
+        link = Link(edge.kind, edge.start, edge.end, strong, reason=reasons.get(pair, "") if pair else "",
+                    rule=edge.rule)
         links.setdefault((edge.kind, edge.start, edge.end), link)
     return list(links.values())
+
+
+def _broken_links(case: Broken, history: History, model: Model) -> list[Link]:
+    """What a check does not allow, and the order of stores that is supposed. Initial writes have no place."""
+    arrows = [Link(_kind(arrow.rule), arrow.start, arrow.end, strong=True, rule=arrow.rule)
+              for arrow in failure(history, model, case).arrows if max(arrow.start, arrow.end) < len(history)]
+    drawn = {(link.start, link.end) for link in arrows}
+    return arrows + [Link("ww", a, b, reason="?") for a, b in case.assumed if (a, b) not in drawn]
+
+
+def _kind(rule: str) -> EdgeKind:
+    """How an arrow of a model's own is drawn: reads-from, the store order and from-reads as always."""
+    kinds: dict[str, EdgeKind] = {"rf": "wr", "co": "ww", "fr": "rw"}
+    return kinds.get(rule.removesuffix("i").removesuffix("e"), "po")
 
 
 def _told(cycle: Cycle, history: History) -> Iterator[tuple[Edge, bool]]:
@@ -178,12 +216,12 @@ def _told(cycle: Cycle, history: History) -> Iterator[tuple[Edge, bool]]:
 
 
 def _split(links: list[Link], shown: list[int], history: History) -> list[Link]:
-    """Program order in pieces from each operation to the next, which SC keeps one by one."""
+    """Program order in pieces from each operation to the next, where the model keeps all of it."""
     below = dict(_neighbours(shown, history))
     pieces: dict[tuple[str, int, int], Link] = {}
     for link in sorted(links, key=lambda link: not link.strong):
         start = link.start
-        while link.kind == "po" and start < below.get(start, link.end) < link.end:
+        while link.rule == PROGRAM_ORDER and start < below.get(start, link.end) < link.end:
             pieces.setdefault((link.kind, start, below[start]), replace(link, start=start, end=below[start]))
             start = below[start]
         pieces.setdefault((link.kind, start, link.end), replace(link, start=start))

@@ -8,7 +8,7 @@ import numpy as np
 
 from gradual.evidence.verdict import Cycle, Path, Refutation, Verdict, Witness
 from gradual.history import FENCE, NO_TICK, READ, RMW, WRITE, History, Kind
-from gradual.telling.words import pairs_tried
+from gradual.telling.words import pairs_tried, rotated
 
 Record = dict[str, Any]
 
@@ -44,7 +44,7 @@ def violation(verdict: Verdict, history: History) -> Record:
     evidence = verdict.evidence
     found: Record = {"cycle": [], "steps": []}
     if isinstance(evidence, Cycle):
-        found = {"cycle": _path(evidence.edges, history), "steps": _steps(evidence, history)}
+        found = {"cycle": _path(rotated(evidence.edges), history), "steps": _steps(evidence, history)}
     if isinstance(evidence, Refutation):
         found["pairs_tried"] = [[operation(history, o) for o in pair] for pair in pairs_tried(evidence)]
     return found
@@ -52,11 +52,12 @@ def violation(verdict: Verdict, history: History) -> Record:
 
 def witness_record(verdict: Verdict, witness: Witness, history: History) -> Record:
     """The run of a consistent history, each operation with the place it came from."""
+    found = _witness(witness, history)
     return {
         "history": history.name, "source": history.file, "model": verdict.model,
-        "order": [operation(history, o) for o in witness.order],
+        "order": None if found["order"] is None else [operation(history, o) for o in found["order"]],
         "store_order": {address: [operation(history, o) for o in writes]
-                        for address, writes in _witness(witness, history)["store_order"].items()},
+                        for address, writes in found["store_order"].items()},
     }
 
 
@@ -101,7 +102,10 @@ def _steps(cycle: Cycle, history: History) -> list[Record]:
 
 
 def _witness(witness: Witness, history: History) -> Record:
-    """Operations by their number in the history, counted from 0."""
+    """Operations by their number in the history, counted from 0. No order where no single one explains the history."""
+    if witness.store_order is not None:
+        stores = zip(history.locations, witness.store_order, strict=True)
+        return {"store_order": {name: list(map(int, writes)) for name, writes in stores if len(writes)}, "order": None}
     order = witness.order if isinstance(witness.order, list) else np.asarray(witness.order).tolist()
     writes = (int(WRITE), int(RMW))  # plain numbers: this is done for every operation
     kinds, places, names = history.kind.tolist(), history.location.tolist(), history.locations

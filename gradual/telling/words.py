@@ -1,19 +1,21 @@
-"""A verdict in words: the operations that matter, where they stand, and why they cannot be."""
+"""A verdict in a line: how it ended, how large the history is, and what the evidence comes down to."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
-from gradual.evidence.verdict import Cycle, Edge, Evidence, Overwritten, Path, Refutation, Step, ThinAir, Verdict
-from gradual.history import INITIAL, History, value_text
-
-SHOWN = 12
-"""Pairs of a search that are named one by one."""
+from gradual.evidence.verdict import Broken, Cycle, Evidence, Overwritten, Path, Refutation, ThinAir, Verdict
+from gradual.history import History
+from gradual.models import Model
 
 
 def counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def buffers_stores(model: Model) -> bool:
+    """Does its machine let stores wait before they reach memory?"""
+    return (model.machine or "").startswith("store buffer")
 
 
 def summary(verdict: Verdict, history: History) -> str:
@@ -30,106 +32,44 @@ def summary(verdict: Verdict, history: History) -> str:
     return f"{verdict.model} {verdict.verdict}{by} ({size}{pairs}, {verdict.seconds:.2f} s){reason}"
 
 
-def explain(evidence: Evidence | None, history: History) -> list[str]:
-    """The evidence of a violation, line by line; nothing for any other verdict."""
-    if isinstance(evidence, ThinAir):
-        return [_thin_air(evidence, history)]
-    if isinstance(evidence, Overwritten):
-        at = history.locations[evidence.location]
-        return [f"{at} is left with its initial value (line {history.final_line[evidence.location]}), though "
-                f"{history.describe(evidence.write)} replaced it"]
-    if isinstance(evidence, Cycle):
-        return [*_cycle(evidence.edges, history), *_because(evidence, history)]
-    if isinstance(evidence, Refutation):
-        return list(_refutation(evidence, history))
-    return []
-
-
 def told(verdict: Verdict, history: History) -> Verdict:
     """The verdict with its message, where it has none."""
     return replace(verdict, message=verdict.message or in_a_line(verdict.evidence, history))
 
 
 def in_a_line(evidence: Evidence | None, history: History) -> str:
-    """The same as one line, for tables and JSON."""
+    """The evidence of a violation as one line, for tables and JSON; empty for any other verdict."""
     if isinstance(evidence, Cycle):
-        return _walk(evidence.edges, history)
-    return next(iter(explain(evidence, history)), "")
+        return walk(rotated(evidence.edges), history)
+    if isinstance(evidence, Refutation):
+        return opening(evidence)
+    if isinstance(evidence, ThinAir | Overwritten):
+        from gradual.telling.observations import observed
+
+        return " ".join(observed(evidence, history)[:2])
+    return ""
 
 
-def _thin_air(evidence: ThinAir, history: History) -> str:
-    if evidence.operation is not None:
-        return (f"{history.describe(evidence.operation)}: nobody ever wrote this value there (a thin-air read; if the "
-                f"memory did not start at {value_text(history.initial[evidence.location])}, say so with --initial)")
-    at = evidence.location
-    return (f"{history.locations[at]} is left with {value_text(history.final_value[at])} (line "
-            f"{history.final_line[at]}), a value nobody ever wrote there")
+def rotated(edges: Path) -> Path:
+    """The same cycle from a load that missed a store: from what was observed, where there is such an edge."""
+    starts = [place for place, edge in enumerate(edges) if edge.kind == "rw"]
+    first = max(starts, key=lambda place: edges[place].start, default=0)
+    return (*edges[first:], *edges[:first])
 
 
-def _reason(edge: Edge, history: History) -> str:
-    if edge.kind == "po":
-        return "later in the same thread"
-    if edge.kind == "wr":
-        return "reads that value"
-    if edge.kind == "ww":
-        at = int(history.location[edge.end])
-        if history.final[at] == edge.end:
-            return f"is stored last: {history.locations[at]} is left with it (line {history.final_line[at]})"
-        return "is stored later"
-    if history.source[edge.start] == INITIAL:
-        return "overwrites the initial value that was read"
-    return "overwrites the value that was read"
-
-
-def _cycle(edges: Path, history: History) -> Iterator[str]:
-    yield "these cannot all come one after the other:"
-    yield f"       {history.describe(edges[0].start)}"
-    for edge in edges:
-        back = ": back at the start" if edge is edges[-1] else ""
-        yield f"  {edge.kind} → {history.describe(edge.end)}   {_reason(edge, history)}{back}"
-
-
-def _because(cycle: Cycle, history: History) -> Iterator[str]:
-    if cycle.steps:
-        yield "where the store order follows, step by step:"
-    for step in cycle.steps:
-        yield f"  {history.what(step.before)} is stored before {history.what(step.after)}, because"
-        yield f"    {_path(step, history)}"
-
-
-def _walk(path: Path, history: History) -> str:
+def walk(path: Path, history: History) -> str:
     return history.describe(path[0].start) + "".join(f" {edge.kind} → {history.describe(edge.end)}" for edge in path)
 
 
-def _path(step: Step, history: History) -> str:
-    text = _walk(step.path, history)
-    if step.path[-1].end != step.after:
-        text += f", which read {history.what(step.after)} and nothing newer"
-    return text
-
-
-def _refutation(refutation: Refutation, history: History) -> Iterator[str]:
-    pairs = pairs_tried(refutation)
-    yield _search(refutation)
-    yield "the pairs:"
-    for a, b in pairs[:SHOWN]:
-        yield f"  {history.describe(a)}  and  {history.describe(b)}"
-    if len(pairs) > SHOWN:
-        yield f"  and {len(pairs) - SHOWN} more"
-    if not refutation.cycles:
-        return
-    shortest = min(refutation.cycles, key=lambda case: len(case.edges) + len(case.steps))
-    if shortest.assumed:
-        assumed = ", ".join(f"{history.what(a)} before {history.what(b)}" for a, b in shortest.assumed)
-        yield f"for example, with {assumed}"
-    yield from _cycle(shortest.edges, history)
-    yield from _because(shortest, history)
-
-
-def _search(refutation: Refutation) -> str:
-    pairs = len(pairs_tried(refutation))
-    return (f"no single cycle tells: search ordered {counted(pairs, 'pair')} of writes both ways and "
-            f"met a cycle in each of the {len(refutation.cases)} cases")
+def opening(refutation: Refutation) -> str:
+    """What a search came to: without pairs to try, a check fails whatever the store order."""
+    pairs, cases = pairs_tried(refutation), len(refutation.cases)
+    in_general = any(isinstance(case, Broken) for case in refutation.cases)
+    end = "a check of the model fails" if in_general else "there is a cycle"
+    if not pairs:
+        return f"in any store order, {end}"
+    return (f"no single cycle tells: search ordered {counted(len(pairs), 'pair')} of stores both ways, and in each of "
+            f"the {cases} cases {end}")
 
 
 def pairs_tried(refutation: Refutation) -> list[tuple[int, int]]:

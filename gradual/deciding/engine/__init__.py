@@ -66,9 +66,9 @@ def static_edges(history: History, fit: Fit) -> tuple[Column, int]:
     while static.build(run.batch, run.building, 0) == static.FULL:
         run.more_room()
     now = run.building.now[0]
-    edges = [(get(edge, "start"), get(edge, "end"), get(edge, "by"))
-             for edge in run.building.edge[:get(now, "edges")]]
-    return np.array(edges, dtype=np.int32).reshape(-1, 3), get(now, "bad")
+    table = run.building.edge[:get(now, "edges")]
+    columns = [table[name] if compiled else [get(edge, name) for edge in table] for name in ("start", "end", "by")]
+    return np.stack([np.asarray(column, dtype=np.int32) for column in columns], axis=1), get(now, "bad")
 
 
 def _outcomes(run: Run, functions: Any, deadline: Deadline, budget: int) -> list[Outcome]:

@@ -119,17 +119,19 @@ class _Proof:
 
 
 def premises(path: Path, history: History) -> list[Pair]:
-    """The pairs of writes that a path rests on, but for demanded last writes."""
-    found = []
-    for edge in path:
-        pair = None
-        if edge.kind == "ww":
-            pair = edge.start, edge.end
-        elif edge.kind == "rw" and history.source[edge.start] != INITIAL:
-            pair = int(history.source[edge.start]), edge.end
-        if pair is not None and history.final[history.location[pair[1]]] != pair[1]:
-            found.append(pair)
-    return found
+    """The pairs of writes that a path rests on."""
+    return [pair for edge in path if (pair := premise(edge, history)) is not None]
+
+
+def premise(edge: Edge, history: History) -> Pair | None:
+    """The pair of writes that an edge rests on, where it needs a reason: not for last and first writes."""
+    if edge.kind == "ww":
+        pair = edge.start, edge.end
+    elif edge.kind == "rw" and history.source[edge.start] != INITIAL:
+        pair = int(history.source[edge.start]), edge.end
+    else:
+        return None
+    return None if history.final[history.location[pair[1]]] == pair[1] else pair
 
 
 # --- shorter paths

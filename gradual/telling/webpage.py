@@ -6,15 +6,15 @@ from string import Template
 
 from gradual.evidence.verdict import Verdict
 from gradual.history import NO_TICK, History
-from gradual.report.markup import Figure, Html, asset, block, element, escaped, facts, joined, row, section, table
+from gradual.telling.drawing import svg
+from gradual.telling.markup import Figure, Html, asset, block, element, escaped, facts, joined, row, section, table
 from gradual.telling.names import Names
 from gradual.telling.picture import Picture
-from gradual.telling.svg import svg
 
 
 def page(verdict: Verdict, history: History, prose: str, picture: Picture) -> str:
     """The whole page; it loads nothing. Equal violations give equal pages."""
-    style = asset("gradual.report", "style.css") + asset("gradual.telling", "style.css")
+    style = asset("gradual.telling", "style.css") + asset("gradual.telling", "why.css")
     content = joined([
         section("why", "Why", element("pre", block(prose))),
         section("picture", "The operations involved", element("div", svg(picture), class_="picture")),

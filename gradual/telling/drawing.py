@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gradual.evidence.verdict import EdgeKind
-from gradual.report.markup import Html, element, joined
 from gradual.telling.layout import Box, Layout, Line, Note, Point, layout
+from gradual.telling.markup import Html, element, joined
 from gradual.telling.picture import MEANING, THICK, Picture
 
 STYLE = """

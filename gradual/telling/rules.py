@@ -1,0 +1,81 @@
+"""What the text of a model calls a pair: the innermost name there is for a relation that holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from gradual.evidence.events import Events, SomeOrder
+from gradual.evidence.observed import Observed
+from gradual.evidence.text import Text
+from gradual.evidence.verdict import Cycle, Edge, Evidence, Path, Refutation, Scope
+from gradual.history import History
+from gradual.models import Model
+from gradual.models.regular import alternatives
+from gradual.models.syntax import Check, Expression, Name, Named, Plus, Union
+
+PROGRAM_ORDER, AT_ONE_LOCATION = "po", "po-loc"
+PLAIN = (PROGRAM_ORDER, AT_ONE_LOCATION, "ppo")
+"""Names that say no more than that a thread's operations follow one another."""
+
+Holds = Callable[[Expression], bool]
+
+
+def named(evidence: Evidence | None, history: History, model: Model) -> Evidence | None:
+    """The evidence with each edge of program order called as the model's text does."""
+    cycles: tuple[object, ...] = evidence.cases if isinstance(evidence, Refutation) else (evidence,)
+    if all(edge.rule for cycle in cycles if isinstance(cycle, Cycle) for edge in _program_order(cycle)):
+        return evidence
+    return _Naming(history, model).evidence(evidence)
+
+
+def innermost(expression: Expression, holds: Holds) -> str:
+    """The name furthest inside of what holds; empty where it has none."""
+    if isinstance(expression, Union):
+        return innermost(expression.left, holds) or innermost(expression.right, holds)
+    if isinstance(expression, Named) and holds(expression):
+        return innermost(expression.of, holds) or expression.name
+    return expression.name if isinstance(expression, Name) and holds(expression) else ""
+
+
+def check_of(model: Model, axiom: Scope) -> Check:
+    return next(check for check in model.checks if check.name == axiom)
+
+
+def _program_order(cycle: Cycle) -> Iterator[Edge]:
+    for path in (cycle.edges, *(step.path for step in cycle.steps)):
+        yield from (edge for edge in path if edge.kind == "po")
+
+
+class _Naming:
+    def __init__(self, history: History, model: Model) -> None:
+        self._history = history
+        self._model = model
+        self._text: Text | None = None
+
+    def evidence(self, evidence: Evidence | None) -> Evidence | None:
+        if isinstance(evidence, Refutation):
+            cases = tuple(self._cycle(case) if isinstance(case, Cycle) else case for case in evidence.cases)
+            return replace(evidence, cases=cases)
+        return self._cycle(evidence) if isinstance(evidence, Cycle) else evidence
+
+    def _cycle(self, cycle: Cycle) -> Cycle:
+        steps = tuple(replace(step, path=self._path(step.path, step.scope)) for step in cycle.steps)
+        return replace(cycle, edges=self._path(cycle.edges, cycle.scope), steps=steps)
+
+    def _path(self, path: Path, scope: Scope) -> Path:
+        return tuple(replace(edge, rule=self._rule(edge, scope)) if edge.kind == "po" else edge for edge in path)
+
+    def _rule(self, edge: Edge, scope: Scope) -> str:
+        expression = check_of(self._model, scope).expression
+        while isinstance(expression, Plus):
+            expression = expression.of
+        if Name(PROGRAM_ORDER) in alternatives(expression):
+            return PROGRAM_ORDER
+        return innermost(expression, lambda of: self._has(of, edge)) or PROGRAM_ORDER
+
+    def _has(self, expression: Expression, edge: Edge) -> bool:
+        if self._text is None:  # it takes a pass over the history
+            events = Events(Observed(self._history))
+            self._text = Text(events, SomeOrder(events, []))
+        return self._text.has(expression, edge.start, edge.end)

@@ -61,9 +61,13 @@ def decide_many(histories: Sequence[History], fit: Fit, deadline: Deadline, pati
 
 def static_edges(history: History, fit: Fit) -> tuple[Column, int]:
     """The static edges, start, end and kind, between nodes of which the operations are the first; and the read that
-    coherence forbids, or -1. Plain, for those who look at single edges."""
-    run = Run([history], fit, compiled=False)
-    while static.build(run.batch, run.building, 0) == static.FULL:
+    coherence forbids, or -1."""
+    compiled = len(history) >= kernel.COMPILED_FROM
+    functions: Any = load() if compiled else static
+    run = Run([history], fit, compiled)
+    nowhere = run.new_tables()  # no room for any node: the kernel stops once the edges are there
+    while functions.decide(run.batch, run.building, nowhere, run.results) == static.MORE_ROOM and get(
+            run.building.now[0], "full"):
         run.more_room()
     now = run.building.now[0]
     table = run.building.edge[:get(now, "edges")]

@@ -486,8 +486,8 @@ def decide(b: Batch, s: Building, g: Tables, r: Results) -> int:
             if s.now[0].nodes >= len(g.node):
                 return MORE_ROOM
             load(b, s, g, h)
-            r.result[h].entry = g.now[0].entries
             s.now[0].ready = LOADED
+            r.result[h].entry = g.now[0].entries
         answer = INCONSISTENT
         if s.now[0].bad == NONE:
             answer = advance(g)
@@ -511,6 +511,9 @@ def conclude(s: Building, g: Tables, r: Results, answer: int) -> None:
     row.bad = s.now[0].bad
     row.past = g.now[0].entries
     row.conflicts = g.now[0].conflicts
+    if row.bad != NONE:  # it was never scheduled
+        row.entry = row.past
+        row.conflicts = 0
 
 
 @kernel

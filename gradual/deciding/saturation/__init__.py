@@ -22,7 +22,6 @@ from gradual.evidence.verdict import Pair
 from gradual.history import History
 from gradual.models.fit import Fit
 
-
 BUDGET, PLAIN_BUDGET = 2_000_000, 2_000
 """Nodes between looks at the deadline."""
 

@@ -236,7 +236,7 @@ def put_first_reads_first(g: Graph, locations: int) -> None:
         g.home[x].rmw = NONE
         j = g.home[x].group
         while j != NONE:
-            draw_arrow(g, between + x, g.member[g.group[j].member])
+            draw_arrow(g, between + x, g.event[g.group[j].member].member)
             j = g.group[j].next
     for r in range(g.now[0].operations):
         if g.event[r].source == NONE and g.event[r].kind == READ:
@@ -257,10 +257,10 @@ def put_before_other_writes(g: Graph, r: int) -> None:
     j = home.group
     while j != NONE:
         i = g.group[j].member
-        if g.member[i] == r:
+        if g.event[i].member == r:
             i += 1
         if i < g.group[j + 1].member:
-            draw_arrow(g, r, g.member[i])
+            draw_arrow(g, r, g.event[i].member)
         j = g.group[j].next
 
 

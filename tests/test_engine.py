@@ -1,4 +1,4 @@
-"""The engine against brute force, the machines, every other way to a verdict, and itself: plain, compiled, in batches."""
+"""The engine against brute force, the machines, other ways to a verdict, and itself: plain, compiled, in batches."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from brute import MODELS, brute_model
@@ -122,7 +122,7 @@ def test_compiled_and_plain_agree(model: Model) -> None:
 class Stingy(Run):
     """Starts with next to no room, and gives little at a time."""
 
-    asked: set[int] = set()
+    asked: ClassVar[set[int]] = set()
 
     def _new_building(self) -> static.Building:
         made = super()._new_building()
@@ -154,7 +154,7 @@ class Stingy(Run):
 @pytest.mark.parametrize("compiled", [False, True], ids=["plain", "compiled"])
 def test_growing_tables_change_nothing(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     model = load("tso")
-    histories = mixed(model)[:80] + [searched(fenced=True), history_of(random_formula(3, 1))]
+    histories = [*mixed(model)[:80], searched(fenced=True), history_of(random_formula(3, 1))]
     expected = [decided(history, model, compiled) for history in histories]
     monkeypatch.setattr(engine, "Run", Stingy)
     Stingy.asked.clear()

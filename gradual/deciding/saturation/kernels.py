@@ -26,7 +26,8 @@ FIELDS: dict[str, str] = {
     # per node: an edge (the newest one; others are chained), its chain and its position there
     "event": "kind location source first chain position waits reader next_reader",
     "arrow": "start end next",
-    # per location its first group, and an rmw that reads its initial value; per group: the next one of the location, its chain, where its writes begin
+    # per location its first group, and an rmw that reads its initial value; per group: the next one of the location,
+    # its chain, where its writes begin
     "home": "group rmw",
     "group": "next chain member",
     "so_far": "operations nodes arrows chains groups history round",

@@ -28,7 +28,8 @@ class Row(NamedTuple):
     kind: Kind
     location: int
     pick: int
-    """Which write a read returns: 0 is the initial one, n the n-th of the location (cyclically). Of a fence, its kind."""
+    """Which write a read returns: 0 is the initial one, n the n-th of the location (cyclically). Of a fence: its
+    kind."""
 
 
 def assemble(rows: Sequence[Row], finals: Mapping[int, int] | None = None, *, thin_air: int = -1,

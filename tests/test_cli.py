@@ -405,3 +405,15 @@ def test_many_small_histories_in_one_file(tmp_path: Path) -> None:
             row.pop(unlike), other.pop(unlike)
         assert row == other
     assert {row["verdict"] for row in together} == {"consistent", "violation"}
+
+
+def test_unordered_pairs_of_a_large_history_are_counted_when_asked_for(tmp_path: Path) -> None:
+    file = tmp_path / "large.parquet"
+    gradual("generate", "--machine", "tso", "--operations", "20001", "--locations", "64", "--output", file)
+    (row,) = records(gradual("check", file, "--model", "tso", "--json"))
+    assert (row["verdict"], row["decided_by"], row["unordered_pairs"], row["unordered_percent"]) == (
+        "consistent", "schedule", None, None)
+    (row,) = records(gradual("check", file, "--model", "tso", "--json", "--unordered"))
+    assert row["ordered_by"] == "saturation" and row["unordered_pairs"] is not None
+    assert "--unordered" in gradual("check", file, "--model", "tso").stdout
+    assert "% of write pairs" in gradual("check", file, "--model", "tso", "--unordered").stdout

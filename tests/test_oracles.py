@@ -8,7 +8,17 @@ from typing import Any
 
 import brute
 import pytest
-from brute import CRITERIA, MODELS, Events, acyclic, brute_criterion, brute_model, brute_pww, brute_store_orders, brute_wpww
+from brute import (
+    CRITERIA,
+    MODELS,
+    Events,
+    acyclic,
+    brute_criterion,
+    brute_model,
+    brute_pww,
+    brute_store_orders,
+    brute_wpww,
+)
 from explore import explore
 from hypothesis import given, settings
 from random_histories import EVERY_KIND, histories, random_history

@@ -82,8 +82,10 @@ def test_nothing_to_tell_where_models_agree() -> None:
     assert not compare(parse("W x1, R x2 ∥ W x2, R x1")).differences
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_random_histories(seed: int) -> None:
+@pytest.mark.parametrize("together", [overtaking.TOGETHER, 2, 1])
+@pytest.mark.parametrize("seed", range(3))
+def test_random_histories(seed: int, together: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(overtaking, "TOGETHER", together)
     rng = Random(seed)
     told = {"TSO": 0, "PSO": 0}
     while min(told.values()) < 8:
@@ -97,8 +99,8 @@ def test_random_histories(seed: int) -> None:
 def held_back(history: History, pairs: Iterable[Pair]) -> History:
     """The history with each (store, load) kept in order by others: a thread sees the store and tells the load's."""
     told = defaultdict(list)
-    for number, (store, load) in enumerate(pairs):
-        told[load].append((number, store))
+    for number, (store, later) in enumerate(pairs):
+        told[later].append((number, store))
     builder = Builder("held", "")
     for operation in range(len(history)):
         thread = history.threads[int(history.thread[operation])]

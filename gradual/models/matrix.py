@@ -87,7 +87,7 @@ class Matrices:
         initial = np.arange(len(history.locations))
         thread = np.concatenate([history.thread, -1 - initial])
         location = np.concatenate([history.location, initial])
-        same = thread[:, None] == thread[None, :]
+        same = (thread[:, None] == thread[None, :]) & (thread[:, None] >= 0)  # an initial write has no thread
         one_place = (location[:, None] == location[None, :]) & (location[:, None] >= 0)
         place = np.arange(self.size)
         po = same & (place[:, None] < place[None, :])

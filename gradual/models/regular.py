@@ -59,6 +59,8 @@ def regular(expression: Expression, inverse: bool = False) -> Expression:
             return regular(of, inverse)
         case Name("id"):
             return Identity(ALL)
+        case Name("rf" | "rfe") if inverse:
+            raise Irregular  # it leads to initial writes too, which are no operations
         case Name(name) if name in STEPS:
             return Step(name, inverse)
         case Identity() | Nothing():

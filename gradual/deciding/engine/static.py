@@ -511,7 +511,7 @@ def conclude(s: Building, g: Tables, r: Results, answer: int) -> None:
     row.bad = s.now[0].bad
     row.past = g.now[0].entries
     row.conflicts = g.now[0].conflicts
-    if row.bad != NONE:  # it was never scheduled
+    if answer == INCONSISTENT:  # nothing was loaded: there is no log, there were no conflicts
         row.entry = row.past
         row.conflicts = 0
 

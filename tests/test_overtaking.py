@@ -97,8 +97,8 @@ def test_random_histories(seed: int) -> None:
 def held_back(history: History, pairs: Iterable[Pair]) -> History:
     """The history with each (store, load) kept in order by others: a thread sees the store and tells the load's."""
     told = defaultdict(list)
-    for number, (store, load) in enumerate(pairs):
-        told[load].append((number, store))
+    for number, (store, later) in enumerate(pairs):
+        told[later].append((number, store))
     builder = Builder("held", "")
     for operation in range(len(history)):
         thread = history.threads[int(history.thread[operation])]

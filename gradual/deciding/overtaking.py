@@ -8,7 +8,7 @@ pass over all operations is enough, and forbidding any one more of the pairs tha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -17,12 +17,12 @@ import numpy as np
 
 from gradual.deadline import Deadline
 from gradual.deciding import engine, pipeline
-from gradual.deciding.engine.proof import Shortcuts
 from gradual.evidence import certificate
 from gradual.evidence.verdict import Verdict, Witness
-from gradual.history import FENCE, History
+from gradual.history import FENCE, Column, History
 from gradual.models import Model, forbidding
 from gradual.models.fit import General, fit
+from gradual.models.sets import members
 
 TOGETHER = 256
 """Operations that are held back before a run is looked for."""
@@ -82,54 +82,85 @@ def difference(history: History, stronger: Model, weaker: Model, witness: Witnes
                patience: float | None = None) -> Difference:
     """A run of `weaker` with few overtakings, starting from one that has any."""
     try:
-        held_behind = windows(history, stronger, weaker)
+        candidates = windows(history, stronger, weaker)
     except General:
         return Difference(stronger, weaker, [], list(witness.order), minimal=False)
-    holding = _Holding(history, weaker, held_behind, list(witness.order), Deadline(patience))
+    holding = _Holding(history, weaker, candidates, list(witness.order), Deadline(patience))
     minimal = holding.run()
     certificate.check(history, weaker, Witness(holding.order))
-    return Difference(stronger, weaker, overtakings(held_behind, holding.order), holding.order, minimal)
+    return Difference(stronger, weaker, overtakings(candidates, holding.order), holding.order, minimal)
 
 
-Windows = dict[int, list[int]]
+Windows = dict[int, Column]
 """For each operation that may overtake others, these, from the last to the first."""
 
 
+class _Kept:
+    """The program order that a model keeps by a single term."""
+
+    def __init__(self, history: History, model: Model) -> None:
+        self._location = history.location
+        self._steps = [(t.step.relation, members(history, t.before), members(history, t.after))
+                       for t in fit(model).transitions
+                       if t.start == t.end == 0 and t.step.relation in ("po", "po-loc") and not t.step.inverse]
+
+    def before(self, earlier: Column, operation: int) -> Column:
+        """Which of these, of its thread, does the model keep before an operation?"""
+        found = np.zeros(len(earlier), dtype=bool)
+        for relation, first, second in self._steps:
+            if second[operation]:
+                kept = first[earlier]
+                if relation == "po-loc":
+                    kept = kept & (self._location[earlier] == self._location[operation])
+                found |= kept
+        return found
+
+    def after(self, later: Column, fence: int) -> Column:
+        """Which of these, of its thread, does the model keep after a fence?"""
+        found = np.zeros(len(later), dtype=bool)
+        for _, first, second in self._steps:
+            if first[fence]:
+                found |= second[later]
+        return found
+
+
 def windows(history: History, stronger: Model, weaker: Model) -> Windows:
-    """The pairs of a thread that only the stronger model keeps, until one that the weaker keeps behind everything."""
-    strict, loose = Shortcuts(history, fit(stronger)), Shortcuts(history, fit(weaker))
-    before: dict[int, list[int]] = {}
+    """The accesses of a thread that only the stronger model keeps in order, as far back as a fence that keeps all."""
+    strict, loose = _Kept(history, stronger), _Kept(history, weaker)
     found: Windows = {}
-    for operation, (thread, kind) in enumerate(zip(history.thread.tolist(), history.kind.tolist(), strict=True)):
-        earlier = before.setdefault(thread, [])
-        if kind != FENCE:
-            window = [other for other in earlier if strict.keeps(other, operation)
-                      and not loose.keeps(other, operation)]
-            if window:
-                found[operation] = window[::-1]
-            if len(window) == 0:
-                earlier[:] = [other for other in earlier if not loose.keeps(other, operation)][-WINDOW:]
-            earlier.append(operation)
-        else:
-            earlier[:] = [other for other in earlier if not loose.keeps(other, operation)]
+    for thread in range(len(history.threads)):
+        operations = np.flatnonzero(history.thread == thread)
+        accesses = operations[history.kind[operations] != FENCE]
+        start = place = 0
+        for operation in operations.tolist():
+            earlier = accesses[max(start, place - WINDOW):place][::-1]
+            kept = loose.before(earlier, operation)
+            if history.kind[operation] != FENCE:
+                only_stronger = strict.before(earlier, operation) & ~kept
+                if only_stronger.any():
+                    found[operation] = earlier[only_stronger]
+                place += 1
+            elif kept.all() and loose.after(accesses[place:place + WINDOW], operation).all():
+                start = place
     return found
 
 
-def overtakings(windows: Windows, order: Order) -> list[Overtaking]:
+def overtakings(candidates: Windows, order: Order) -> list[Overtaking]:
     """The pairs that are the other way round in a run."""
     place = np.empty(len(order), dtype=np.int64)
     place[np.asarray(order, dtype=np.int64)] = np.arange(len(order))
-    return [Overtaking(earlier, later) for later, window in windows.items() for earlier in reversed(window)
-            if place[later] < place[earlier]]
+    return [Overtaking(earlier, later) for later, window in sorted(candidates.items())
+            for earlier in window[place[window] > place[later]][::-1].tolist()]
 
 
 class _Holding:
     """Holds each operation back behind those that it might overtake, as far as that goes."""
 
-    def __init__(self, history: History, weaker: Model, windows: Windows, order: Order, deadline: Deadline) -> None:
+    def __init__(self, history: History, weaker: Model, candidates: Windows, order: Order, deadline: Deadline) -> None:
         self._history = history
         self._fit = fit(weaker)
-        self._windows = windows
+        self._kept = _Kept(history, weaker)
+        self._windows = candidates
         self._deadline = deadline
         self._held: list[tuple[int, int]] = []
         self.order = order
@@ -146,15 +177,25 @@ class _Holding:
 
     def _hold(self, operations: list[int]) -> None:
         """All of them; or each half, down to single pairs."""
-        pairs = [(earlier, later) for later in operations for earlier in self._windows[later]]
-        if self._possible(pairs):
+        if self._possible([(earlier, later) for later in operations for earlier in self._last(self._windows[later])]):
             return
         if len(operations) > 1:
             self._hold(operations[:len(operations) // 2])
             self._hold(operations[len(operations) // 2:])
-        else:
-            for pair in pairs:
-                self._possible([pair])
+            return
+        later, window = operations[0], self._windows[operations[0]]
+        while len(window):
+            held = self._possible([(int(window[0]), later)])
+            window = self._without_implied(window) if held else window[1:]
+
+    def _last(self, window: Column) -> Iterator[int]:
+        """Those of a window that it is enough to stay behind: the model keeps the others before them."""
+        while len(window):
+            yield int(window[0])
+            window = self._without_implied(window)
+
+    def _without_implied(self, window: Column) -> Column:
+        return window[1:][~self._kept.before(window[1:], int(window[0]))]
 
     def _possible(self, pairs: list[tuple[int, int]]) -> bool:
         """Keep the pairs in order from now on, if there is a run with them and all that are held."""

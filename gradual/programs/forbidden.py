@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradual.deciding import pipeline
+from gradual.evidence.certificate import CertificateError
 from gradual.evidence.verdict import Verdict
 from gradual.history import History
 from gradual.models import Model, load, shipped, weaker
@@ -32,8 +33,8 @@ def explain(program: Program, model: str | Model, proposition: Proposition) -> t
     several = [SEVERAL] if _anything(program).reads_otherwise(proposition, execution) else []
     final = [place for place in places(proposition) if isinstance(place, str)]
     history = history_of(program, execution, final=final)
-    verdict = pipeline.check(history, chosen)
-    if verdict.verdict == "violation":
+    verdict = _verdict(history, chosen)
+    if verdict is not None and verdict.verdict == "violation":
         return [*several, *brief(verdict, history, chosen).splitlines()], (verdict, history)
     return [*several, *_failure(program, chosen, execution)], None
 
@@ -48,6 +49,14 @@ def _elsewhere(program: Program, model: Model, proposition: Proposition) -> Exec
 def _anything(program: Program) -> Executions:
     """All executions, by the weakest model: it forbids none."""
     return Executions(program, shipped()[-1])
+
+
+def _verdict(history: History, model: Model) -> Verdict | None:
+    """None where stores share a value: from their values alone nobody could tell who read which."""
+    try:
+        return pipeline.check(history, model)
+    except CertificateError:
+        return None
 
 
 def _failure(program: Program, model: Model, execution: Execution) -> list[str]:

@@ -16,7 +16,7 @@ from brute import MODELS, Events, _axioms, _store_orders, acyclic, store_order_p
 from random_histories import random_history
 from theory import parse
 
-from gradual.deciding import pipeline
+from gradual.deciding import overtaking, pipeline
 from gradual.deciding.overtaking import Difference, compare, difference, overtakings, windows
 from gradual.evidence import certificate
 from gradual.evidence.verdict import Witness

@@ -7,6 +7,7 @@ BIN := $(VENV)/bin
 
 demo: $(VENV)/installed
 	@$(BIN)/python experiments/corpus.py
+	@$(BIN)/gradual warm-up
 
 test: lint types pytest
 

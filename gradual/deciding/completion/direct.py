@@ -22,7 +22,7 @@ from gradual.models.fit import Fit
 
 Clause = list[int]
 
-PORTION = 1_000_000
+PORTION = 100_000
 """Variables that the solver makes room for between looks at the deadline."""
 
 

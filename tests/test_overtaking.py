@@ -17,7 +17,7 @@ from random_histories import random_history
 from theory import parse
 
 from gradual.deciding import overtaking, pipeline
-from gradual.deciding.overtaking import Difference, compare, difference, overtakings
+from gradual.deciding.overtaking import Difference, compare, difference, overtakings, windows
 from gradual.evidence import certificate
 from gradual.evidence.verdict import Witness
 from gradual.history import FENCE, READ, RMW, WRITE, Builder, History
@@ -132,9 +132,8 @@ def test_runs_of_the_tso_machine(seed: int) -> None:
 
 def test_overtakings_are_read_off_a_run() -> None:
     history = parse("W x1, W z1, R y0, R x1, fence, R z1 ∥ W y1")
-    windows = overtaking._windows(history, SC, TSO)
-    assert overtakings(windows, [2, 0, 3, 1, 4, 5, 6]) == [(0, 2), (1, 2), (1, 3)]
-    assert overtakings(overtaking._windows(history, TSO, PSO), [1, 0, 2, 3, 4, 5, 6]) == [(0, 1)]
+    assert overtakings(windows(history, SC, TSO), [2, 0, 3, 1, 4, 5, 6]) == [(0, 2), (1, 2), (1, 3)]
+    assert overtakings(windows(history, TSO, PSO), [1, 0, 2, 3, 4, 5, 6]) == [(0, 1)]
 
 
 @pytest.mark.parametrize(("stronger", "model"), [(SC, TSO), (TSO, PSO)])
@@ -142,10 +141,10 @@ def test_long_histories_within_their_time(stronger: Model, model: Model) -> None
     history = generate(model.key, 4, 20_000, 16, 3)
     verdict = pipeline.check(history, model)
     assert isinstance(verdict.evidence, Witness)
-    before = len(overtakings(overtaking._windows(history, stronger, model), verdict.evidence.order))
+    before = len(overtakings(windows(history, stronger, model), verdict.evidence.order))
     for patience in (0, 2):
         found = difference(history, stronger, model, verdict.evidence, patience)
-        certificate.check(history, model, Witness(found.order))
+        certificate.replay(history, model.name, found.order)
         assert len(found.overtakings) <= before and (patience or not found.minimal)
 
 

@@ -82,7 +82,7 @@ def difference(history: History, stronger: Model, weaker: Model, witness: Witnes
                patience: float | None = None) -> Difference:
     """A run of `weaker` with few overtakings, starting from one that has any."""
     try:
-        candidates = _windows(history, stronger, weaker)
+        candidates = windows(history, stronger, weaker)
     except General:
         return Difference(stronger, weaker, [], list(witness.order), minimal=False)
     holding = _Holding(history, weaker, candidates, list(witness.order), Deadline(patience))
@@ -124,7 +124,7 @@ class _Kept:
         return found
 
 
-def _windows(history: History, stronger: Model, weaker: Model) -> Windows:
+def windows(history: History, stronger: Model, weaker: Model) -> Windows:
     """The accesses of a thread that only the stronger model keeps in order, as far back as a fence that keeps all."""
     strict, loose = _Kept(history, stronger), _Kept(history, weaker)
     found: Windows = {}

@@ -1,4 +1,4 @@
-"""The engine against brute force, the machines, every other way to a verdict, and itself: plain, compiled, batched."""
+"""The engine against brute force, the machines, other ways to a verdict, and itself: plain, compiled, in batches."""
 
 from __future__ import annotations
 
@@ -126,15 +126,8 @@ class Stingy(Run):
 
     def _new_building(self) -> static.Building:
         made = super()._new_building()
-<<<<<<< HEAD
-        if self._room >= 16:
-            return made
-        share = {name: getattr(made, name)[:len(getattr(made, name)) * self._room // 16]
-                 for name in ("edge", "cell", "mark")}
-=======
         share = {name: table[:len(table) * min(self._room, 16) // 16] for name, table in made._asdict().items()
                  if name in ("edge", "cell", "mark")}
->>>>>>> tests
         return made._replace(**share)
 
     def more_room(self) -> None:
@@ -143,26 +136,11 @@ class Stingy(Run):
 
     def grow(self, wanted: int) -> None:
         self.asked.add(wanted)
-<<<<<<< HEAD
-        g, longer = self.tables, tables.longer
-        if wanted == kernels.MORE_PAIRS:
-            length = max(4, 2 * len(g.pair))
-            self.tables = g._replace(pair=longer(g.pair, "pair", length), bucket=self._rows("bucket", 4 * length),
-                                     literal=longer(g.literal, "literal", 2 * length))
-        elif wanted == kernels.MORE_CLAUSES:
-            self.tables = g._replace(held=longer(g.held, "held", len(g.held) + 3))
-        elif wanted == kernels.MORE_LOG:
-            self.tables = g._replace(entry=longer(g.entry, "entry", len(g.entry) + 1),
-                                     passage=longer(g.passage, "passage", len(g.passage) + 200))
-        else:
-            super().grow(wanted)
-=======
         super().grow(wanted)
 
 
 LITTLE = {"entry": 1, "passage": 200}
 """Rows more at a time, of the tables that need not grow together."""
->>>>>>> tests
 
 
 @pytest.mark.parametrize("compiled", [False, True], ids=["plain", "compiled"])
@@ -242,18 +220,10 @@ def test_what_follows_without_assumptions_is_resolved_to_facts(monkeypatch: pyte
     implied = 0
     assign = kernels.assign
 
-<<<<<<< HEAD
-    def counted(g: tables.Tables, i: int) -> bool:
-        nonlocal resolved
-        pair = g.pair[g.pair[i].learnt // 2]
-        resolved += pair.reason != kernels.NONE and pair.level == 0
-        return alone(g, i)
-=======
     def counted(g: tables.Tables, literal: int, reason: int) -> None:
         nonlocal implied
         implied += reason != kernels.NONE and g.now[0].levels == 0
         assign(g, literal, reason)
->>>>>>> tests
 
     monkeypatch.setattr(kernels, "assign", counted)
     for seed in range(6):

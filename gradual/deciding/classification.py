@@ -32,7 +32,7 @@ def classify(history: History, models: Sequence[Model] | None = None, *,
 
 def _of_one(history: History, model: Model, timeout: float | None) -> dict[str, Truth]:
     below = criteria(model)
-    impossible = impossible_observation(history, "") if below else None
+    impossible = impossible_observation(history, model.checks[0].name) if below else None
     if impossible and impossible[0] != "final":
         return dict.fromkeys((*below, model.name), False)
     ladder = _ladder(history, model, timeout)

@@ -128,6 +128,7 @@ def build(b: Batch, s: Building, h: int) -> int:
     now = s.now[0]
     low, n = b.history[h].start, b.history[h + 1].start - b.history[h].start
     if n > len(s.mark):
+        now.full = 1
         return FULL
     now.edges = 0
     now.nodes = n

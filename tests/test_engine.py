@@ -126,7 +126,7 @@ class Stingy(Run):
 
     def _new_building(self) -> static.Building:
         made = super()._new_building()
-        least = {"edge": 0, "cell": 0, "mark": self.operations}
+        least = {"edge": 0, "cell": 0, "mark": self.operations + 1}
         share = {name: table[:max(len(table) * min(self._room, 16) // 16, least[name])]
                  for name, table in made._asdict().items() if name in least}
         return made._replace(**share)

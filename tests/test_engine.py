@@ -126,8 +126,9 @@ class Stingy(Run):
 
     def _new_building(self) -> static.Building:
         made = super()._new_building()
-        share = {name: table[:len(table) * min(self._room, 16) // 16] for name, table in made._asdict().items()
-                 if name in ("edge", "cell", "mark")}
+        least = {"edge": 0, "cell": 0, "mark": self.operations + 1}
+        share = {name: table[:max(len(table) * min(self._room, 16) // 16, least[name])]
+                 for name, table in made._asdict().items() if name in least}
         return made._replace(**share)
 
     def more_room(self) -> None:

@@ -63,5 +63,5 @@ def test_random_formulas(ratio: float) -> None:
         formula = random_formula(variables, seed, ratio)
         history, expected = history_of(formula), satisfiable(formula)
         for model in MODELS:
-            verdict = gradual.check(history, model, timeout=60)
+            verdict = gradual.check(history, model, engine="schedule", unordered=False, timeout=60)
             assert verdict.verdict == ("consistent" if expected else "violation")

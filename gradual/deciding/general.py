@@ -8,7 +8,7 @@ for. Small histories only.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from graphlib import TopologicalSorter
+from graphlib import CycleError, TopologicalSorter
 from itertools import combinations, permutations
 
 import numpy as np
@@ -138,8 +138,6 @@ def _pairs(orders: list[list[int]]) -> Iterator[Pair]:
 
 def _topological(matrix: Column) -> list[int] | None:
     """The events in an order in which all pairs go forward."""
-    from graphlib import CycleError
-
     sorter: TopologicalSorter[int] = TopologicalSorter(dict.fromkeys(range(len(matrix)), ()))
     for a, b in np.argwhere(matrix).tolist():
         sorter.add(b, a)

@@ -175,5 +175,5 @@ def cache_folder() -> str | None:
 def say_when_new() -> None:
     """The first time after an installation the kernels are compiled, and that takes a while."""
     folder = cache_folder()
-    if sys.stderr.isatty() and not (folder and any(Path(folder).glob("kernels.decide-*.nbi"))):
+    if sys.stderr.isatty() and not (folder and any(Path(folder).glob("*.decide-*.nbi"))):
         sys.stderr.write("gradual: compiling its kernels, once and for all: a few seconds\n")

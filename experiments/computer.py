@@ -7,7 +7,7 @@ import platform
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 
-PACKAGES = ("gradual", "clingo", "python-sat", "numba", "numpy", "pandas", "pyarrow")
+PACKAGES = ("gradual", "clingo", "python-sat", "llvmlite", "numpy", "pandas", "pyarrow")
 
 
 def notes() -> Iterator[str]:

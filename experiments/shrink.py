@@ -71,7 +71,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scale", type=float, default=1.0, help="how many of the 100 violations")
     scale = parser.parse_args().scale
-    Shrinking(generate("broken-drop", 4, 4_000, 8, 1), "sc")  # numba loads what it compiled before
+    Shrinking(generate("broken-drop", 4, 4_000, 8, 1), "sc")  # loads what was compiled before
     print(f"{'':>10}{'':>12}{'left':>15}{'ratio':>14}{'check, s':>19}{'shrink, s':>19}")
     print(f"{'operations':>10}{'violations':>12}{'median':>8}{'worst':>7}{'median':>14}{'median':>10}{'worst':>9}"
           f"{'median':>10}{'worst':>9}{'minimal':>10}")

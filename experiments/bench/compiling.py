@@ -26,4 +26,4 @@ def compile_times(trees: list[Tree], folder: Path) -> list[str]:
 
 def _seconds(tree: Tree, folder: Path, cache: str) -> float:
     job = {"file": str(WARM_UP["tso"].file(folder, "parquet")), "models": ["tso"]}
-    return run(tree.command, LIMITS, json.dumps(job), {"NUMBA_CACHE_DIR": cache}).seconds
+    return run(tree.command, LIMITS, json.dumps(job), {"GRADUAL_CACHE_DIR": cache, "NUMBA_CACHE_DIR": cache}).seconds

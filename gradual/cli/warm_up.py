@@ -16,11 +16,13 @@ def warm_up() -> None:
     """Compile what large traces need, now and once; otherwise the first of them waits for it."""
     import time
 
-    from gradual.deciding import pipeline
-    from gradual.deciding.kernel import COMPILED_FROM, cache_folder
-    from gradual.machines import generate
+    from gradual.deciding import engine, saturation
+    from gradual.deciding.compiler import native
 
     started = time.perf_counter()
-    pipeline.check(generate("sc", 4, COMPILED_FROM, 8, 0), "sc")
-    kept = f"kept in {cache_folder()}" if cache_folder() else "in vain: there is no folder to keep it in"
+    engine.load()
+    saturation.load()
+    folders = {str(folder) for folder in native.kept_in.values()}
+    kept = f"kept in {', '.join(sorted(folders))}" if folders else (
+        "in vain: no folder to keep it in can be written to. GRADUAL_CACHE_DIR names one")
     typer.echo(f"compiled in {time.perf_counter() - started:.1f} s, {kept}")

@@ -15,7 +15,7 @@ from gradual.deadline import NEVER, Deadline
 from gradual.evidence.axioms import Axioms, ByText, ModelText, SecondOpinion
 from gradual.evidence.cycles import Walk
 from gradual.evidence.errors import CertificateError, require
-from gradual.evidence.machine import COMPILED_FROM, MACHINES, replay
+from gradual.evidence.machine import MACHINES, replay
 from gradual.evidence.observations import check_overwritten, check_thin_air
 from gradual.evidence.observed import Observed
 from gradual.evidence.refutations import check_refutation
@@ -24,7 +24,7 @@ from gradual.evidence.verdict import Cycle, Evidence, Refutation, ThinAir, Witne
 from gradual.evidence.witnesses import check_witness
 from gradual.history import Column, History
 
-__all__ = ["COMPILED_FROM", "CertificateError", "check", "check_runs", "replay"]
+__all__ = ["CertificateError", "check", "check_runs", "replay"]
 
 
 def check(history: History, model: str | ModelText, evidence: Evidence, deadline: Deadline = NEVER) -> None:

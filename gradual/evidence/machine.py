@@ -6,14 +6,13 @@ orders what its kind names: every p before it comes before every s after it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import Sequence
 
 import numpy as np
 
 from gradual.evidence.errors import require
 from gradual.evidence.events import Events
-from gradual.evidence.observed import FENCE, FULL, READ, RMW, WRITE, Observed
+from gradual.evidence.observed import FENCE, FULL, Observed
 from gradual.evidence.relations import NOWHERE
 from gradual.history import Column, History
 
@@ -62,25 +61,65 @@ def _fence_keeps(observed: Observed, a: int, b: int) -> bool:
 
 
 def replay(history: History, model: str, order: Sequence[int] | Column) -> None:
-    """Run the operations in `order` and compare every value read, and the values left at the end."""
+    """Run the operations in `order` and compare every value read, and the values left at the end.
+
+    All steps are looked at side by side. A thread issues a write into its buffer as soon as its
+    earlier loads are done, so what a buffer holds is known from the program: the earlier writes not yet committed.
+    """
     events = each_once(order, len(history))
     observed = Observed(history)
-    kind, location, thread = history.kind, history.location, history.thread
-    columns = [events, kind, location, thread, history.read, history.written, history.initial.copy(),
-               *_ranks(thread, (np.ones(len(history), dtype=bool), observed.loading, observed.storing)),
-               _previous_store(thread, location, observed.storing), np.zeros(len(history), dtype=np.bool_),
-               *(np.zeros(len(history.threads), dtype=np.int64) for _ in range(3))]
-    machine: Callable[..., int] = run_machine
-    if len(history) >= COMPILED_FROM:
-        machine = _compiled_machine()
-    else:
-        columns = [column.tolist() for column in columns]  # which plain Python reads much faster
-    bad = machine(*columns, MACHINES[model])
-    require(bad < 0, f"the machine cannot do step {bad}: {history.describe(int(events[bad])) if bad >= 0 else ''}")
+    wrong = _place_of(events)[_impossible(observed, MACHINES[model], events)]
+    require(not len(wrong), f"the machine cannot do step {min(wrong, default=0)}: "
+                            f"{history.describe(int(events[wrong.min()])) if len(wrong) else ''}")
     if observed.fences.any():
         _require_fences(observed, events)
-    memory, demanded = np.asarray(columns[6], dtype=np.int64), history.final_line >= 0
+    stores = events[observed.storing[events]]
+    memory, demanded = history.initial.copy(), history.final_line >= 0
+    memory[history.location[stores]] = history.written[stores]  # of several to one location, the last stays
     require(np.array_equal(memory[demanded], history.final_value[demanded]), "the memory is left with other values")
+
+
+def _impossible(observed: Observed, buffers: int, events: Column) -> Column:
+    """The steps that a machine with such buffers cannot do, its fences left aside."""
+    history, loading, storing = observed.history, observed.loading, observed.storing
+    place, program = _place_of(events), np.arange(len(events))
+    in_thread = _Groups(program, history.thread)
+    wrong = (in_thread.latest(loading, place) > place) & (loading | storing)
+    if buffers == 0:
+        wrong |= in_thread.latest(np.ones_like(loading), place) > place
+    elif buffers == 1:
+        wrong |= (in_thread.latest(storing, place) > place) & storing
+    own = _Groups(program, history.thread, history.location).latest(storing, program)
+    buffered = (own >= 0) & (place[own] > place)
+    wrong |= buffered & storing
+    stored = _Groups(events, history.location).latest(storing, place)
+    in_memory = np.where(stored >= 0, history.written[events[stored]], np.r_[history.initial, 0][history.location])
+    wrong |= (np.where(buffered, history.written[own], in_memory) != history.read) & loading
+    return wrong
+
+
+def _place_of(events: Column) -> Column:
+    place = np.empty(len(events), dtype=np.int64)
+    place[events] = np.arange(len(events))
+    return place
+
+
+class _Groups:
+    """Operations in some order, those with equal keys in one group."""
+
+    def __init__(self, order: Column, *keys: Column) -> None:
+        self._order = order[np.lexsort([key[order] for key in reversed(keys)])]  # stable: the order stays within groups
+        ends = [np.diff(key[self._order], prepend=key[self._order[:1]] - 1) != 0 for key in keys]
+        self._group = np.cumsum(np.logical_or.reduce(ends))
+
+    def latest(self, chosen: Column, number: Column) -> Column:
+        """For each operation the greatest number of the chosen ones before it in its group, or -1."""
+        higher = self._group * (len(chosen) + 1)  # than any number of the group before
+        given = np.where(chosen, number, -1)[self._order] + higher
+        before = np.r_[[-1], np.maximum.accumulate(given)[:-1]] if len(given) else given
+        found = np.empty(len(chosen), dtype=np.int64)
+        found[self._order] = np.maximum(before - higher, -1)
+        return found
 
 
 def each_once(order: Sequence[int] | Column, count: int) -> Column:
@@ -92,64 +131,13 @@ def each_once(order: Sequence[int] | Column, count: int) -> Column:
     return column
 
 
-COMPILED_FROM = 3_000
-"""Operations from which compiling the machine pays."""
-
-
-@cache
-def _compiled_machine() -> Callable[..., int]:
-    from numba import njit
-
-    compiled: Callable[..., int] = njit(cache=True, nogil=True)(run_machine)
-    return compiled
-
-
-def run_machine(
-    events: Column, kind: Column, location: Column, thread: Column, read: Column, written: Column, memory: Column,
-    rank: Column, load_rank: Column, store_rank: Column, previous: Column, committed: Column, ran: Column,
-    loaded: Column, stored: Column, buffers: int,
-) -> int:
-    """The machine without its fences, on plain columns. Returns the first step that is impossible, or -1.
-
-    buffers: 0 none (SC), 1 a FIFO per thread (TSO), 2 a FIFO per thread and location (PSO).
-    A thread issues a write into its buffer as soon as its earlier loads are done, so what a buffer
-    holds is known from the program: the earlier writes not yet committed. `ran`, `loaded` and `stored`
-    count, per thread, the operations, loads and stores that have taken place.
-    """
-    for step in range(len(events)):
-        e = events[step]
-        k, x, t = kind[e], location[e], thread[e]
-        if buffers == 0 and ran[t] != rank[e]:
-            return step
-        ran[t] += 1
-        if k == FENCE:
-            continue
-        if loaded[t] < load_rank[e] or (k != WRITE and loaded[t] != load_rank[e]):
-            return step
-        buffered = previous[e] >= 0 and not committed[previous[e]]
-        if k == WRITE or k == RMW:
-            if buffered or (buffers == 1 and stored[t] != store_rank[e]):
-                return step
-        if k == READ or k == RMW:
-            value = written[previous[e]] if buffered else memory[x]
-            if value != read[e]:
-                return step
-            loaded[t] += 1
-        if k == WRITE or k == RMW:
-            memory[x] = written[e]
-            committed[e] = True
-            stored[t] += 1
-    return -1
-
-
 def _require_fences(observed: Observed, events: Column) -> None:
     """Every p before a fence of kind p.s stands before the fence, and that before every s after it.
 
     A fence of another kind has no such place: what it orders is looked at pair of kinds by pair of kinds.
     """
     count = len(events)
-    place = np.empty(count, dtype=np.int64)
-    place[events] = np.arange(count)
+    place = _place_of(events)
     po, fences, plain = Events(observed).relation("po"), observed.fences, np.isin(observed.fences, PLAIN)
 
     def latest_before(chosen: Column, places: Column) -> Column:
@@ -169,29 +157,3 @@ def _require_fences(observed: Observed, events: Column) -> None:
         for bit, kind, then in ((RR, "R", reads), (RW, "R", writes), (WR, "W", reads), (WW, "W", writes)):
             in_place &= (latest_before(~plain & ((fences & bit) != 0), before[kind]) < place) | ~then
     require(bool(in_place.all()), "a fence is not kept")
-
-
-def _ranks(thread: Column, kinds: Iterable[Column]) -> Iterator[Column]:
-    """For each kind and each operation, how many of that kind come before it in its thread."""
-    order = np.argsort(thread, kind="stable")
-    starts = np.flatnonzero(np.r_[True, np.diff(thread[order]) != 0])[: len(order)]
-    lengths = np.diff(np.r_[starts, len(order)])
-    for counted in kinds:
-        so_far = np.cumsum(counted[order]) - counted[order]
-        rank = np.empty(len(thread), dtype=np.int64)
-        rank[order] = so_far - np.repeat(so_far[starts], lengths)
-        yield rank
-
-
-def _previous_store(thread: Column, location: Column, stores: Column) -> Column:
-    """For each access, the last earlier write of its thread to its location, or -1."""
-    previous = np.full(len(thread), -1, dtype=np.int64)
-    if not len(thread):
-        return previous
-    order = np.lexsort((location, thread))  # stable: each group stays in program order
-    place = np.arange(len(order))
-    starts = np.r_[True, (np.diff(thread[order]) != 0) | (np.diff(location[order]) != 0)]
-    first = np.maximum.accumulate(np.where(starts, place, 0))
-    last = np.r_[-1, np.maximum.accumulate(np.where(stores[order], place, -1))[:-1]]
-    previous[order] = np.where(last >= first, order[np.maximum(last, 0)], -1)
-    return previous

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from gradual.deadline import Deadline
-from gradual.deciding import kernel
+from gradual.deciding import compiler
+from gradual.deciding.compiler import COMPILED_FROM
 from gradual.deciding.engine import kernels, static
 from gradual.deciding.engine.plan import Edge
 from gradual.deciding.engine.run import ENDLESS, Run
@@ -18,6 +19,8 @@ from gradual.deciding.engine.tables import Entry, get, put
 from gradual.history import Builder, Column, History
 from gradual.models.fit import Fit
 from gradual.models.syntax import Nothing
+
+Kernel = Callable[..., int]
 
 BUDGET, PLAIN_BUDGET = 4_000_000, 40_000
 """Steps between looks at the deadline."""
@@ -48,25 +51,24 @@ def decide(history: History, fit: Fit, deadline: Deadline, *, extra: Sequence[Ed
            compiled: bool | None = None) -> Outcome:
     """One history. `extra` edges hold besides those of the model."""
     if compiled is None:
-        compiled = len(history) >= kernel.COMPILED_FROM
-    functions: Any = load() if compiled else static
+        compiled = len(history) >= COMPILED_FROM
     run = Run([history], fit, compiled, extra=extra)
-    return _outcomes(run, functions, deadline, BUDGET if compiled else PLAIN_BUDGET)[0]
+    return _outcomes(run, _kernel(compiled), deadline, BUDGET if compiled else PLAIN_BUDGET)[0]
 
 
 def decide_many(histories: Sequence[History], fit: Fit, deadline: Deadline, patience: int = PATIENCE) -> list[Outcome]:
     """Many small histories in one call, compiled. Where that would take more than patience: undecided."""
-    return _outcomes(Run(histories, fit, True, patience=patience), load(), deadline, BUDGET)
+    return _outcomes(Run(histories, fit, True, patience=patience), _kernel(True), deadline, BUDGET)
 
 
 def static_edges(history: History, fit: Fit) -> tuple[Column, int]:
     """The static edges, start, end and kind, between nodes of which the operations are the first; and the read that
     coherence forbids, or -1."""
-    compiled = len(history) >= kernel.COMPILED_FROM
-    functions: Any = load() if compiled else static
+    compiled = len(history) >= COMPILED_FROM
+    decide_all = _kernel(compiled)
     run = Run([history], fit, compiled)
     nowhere = run.new_tables()  # no room for any node: the kernel stops once the edges are there
-    while functions.decide(run.batch, run.building, nowhere, run.results) == static.MORE_ROOM and get(
+    while decide_all(run.batch, run.building, nowhere, run.results) == static.MORE_ROOM and get(
             run.building.now[0], "full"):
         run.more_room()
     now = run.building.now[0]
@@ -75,12 +77,12 @@ def static_edges(history: History, fit: Fit) -> tuple[Column, int]:
     return np.stack([np.asarray(column, dtype=np.int32) for column in columns], axis=1), get(now, "bad")
 
 
-def _outcomes(run: Run, functions: Any, deadline: Deadline, budget: int) -> list[Outcome]:
+def _outcomes(run: Run, decide_all: Kernel, deadline: Deadline, budget: int) -> list[Outcome]:
     """Call the kernel until all is decided; look at the deadline, and make room, in between."""
     run.tables = run.new_tables()
     while True:
         put(run.tables.now[0], budget=budget)
-        answer = functions.decide(run.batch, run.building, run.tables, run.results)
+        answer = decide_all(run.batch, run.building, run.tables, run.results)
         if answer == kernels.DONE:
             return [_outcome(run, h) for h in range(len(run.histories))]
         deadline.check()
@@ -110,13 +112,16 @@ def _log(run: Run, first: int, past: int) -> list[Entry]:
     return found
 
 
+def _kernel(compiled: bool) -> Kernel:
+    return load() if compiled else static.decide
+
+
 @cache
-def load() -> Any:
-    """The compiled kernels."""
-    kernel.say_when_new()
+def load() -> Kernel:
+    """The compiled kernel."""
     run = examples()
-    types = {"Batch": run.batch, "Building": run.building, "Tables": run.new_tables(), "Results": run.results}
-    return kernel.compiled(("decide",), (kernels, static), types)
+    contexts = {"Batch": run.batch, "Building": run.building, "Tables": run.new_tables(), "Results": run.results}
+    return compiler.compiled("decide", (kernels, static), contexts)
 
 
 def examples() -> Run:

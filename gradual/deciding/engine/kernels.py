@@ -17,13 +17,13 @@ overwritten: then the writes of each location, in that order, are a store order 
 A literal is also an edge: off, soft (it holds under assumptions) or hard (a fact). What was found goes into a log, from
 which `proof.py` makes evidence. Positions in a table that are not there are NONE.
 
-This file is loaded twice, plain and compiled: see `gradual/deciding/kernel.py`. `tables.py` says what the tables hold.
+This file is loaded twice, plain and compiled: see `gradual/deciding/compiler`. `tables.py` says what the tables hold.
 """
 
 from __future__ import annotations
 
+from gradual.deciding.compiler import kernel
 from gradual.deciding.engine.tables import Tables
-from gradual.deciding.kernel import kernel
 
 NONE = -1
 READ, WRITE, RMW, FENCE, VIRTUAL = range(5)

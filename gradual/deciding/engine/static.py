@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from gradual.deciding.compiler import kernel
 from gradual.deciding.engine.kernels import (
     DONE,
     FENCE,
@@ -35,7 +36,6 @@ from gradual.deciding.engine.kernels import (
     enqueue,
 )
 from gradual.deciding.engine.tables import Tables
-from gradual.deciding.kernel import kernel
 
 BASE = 0
 """The state of an automaton that is the operation itself: where pairs of the relation begin and end."""
@@ -442,9 +442,9 @@ def index_readers(b: Batch, g: Tables, low: int) -> None:
         g.slot[slot].readers = first  # filled from behind, so that it ends as the beginning
     for e in range(n):
         if g.node[e].slot != NONE:
-            slot = g.slot[g.node[e].slot]
-            slot.readers -= 1
-            g.slot[slot.readers].reader = e
+            read = g.slot[g.node[e].slot]
+            read.readers -= 1
+            g.slot[read.readers].reader = e
 
 
 @kernel

@@ -7,12 +7,12 @@ order is forced. Time is near-linear in practice, memory linear in operations ×
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
 from gradual.deadline import Deadline
-from gradual.deciding import kernel
+from gradual.deciding import compiler
 from gradual.deciding.engine import kernels as engine_kernels
 from gradual.deciding.engine import static, tables
 from gradual.deciding.engine.run import Run
@@ -32,16 +32,16 @@ class Saturation:
     def __init__(self, histories: Sequence[History], fit: Fit, deadline: Deadline, *,
                  compiled: bool | None = None) -> None:
         if compiled is None:
-            compiled = len(histories) > 1 or len(histories[0]) >= kernel.COMPILED_FROM
+            compiled = len(histories) > 1 or len(histories[0]) >= compiler.COMPILED_FROM
         self._plain = not compiled
         self._run = Run(histories, fit, compiled)
         operations = max(map(len, histories))
         self._graph = self._new_graph(8 * operations + 64, 2 * operations + 64, 64)
         self._ordered = kernels.Ordered(tables.rows("ordered", len(histories), self._plain, kernels.FIELDS))
-        kernels_: Any = load() if compiled else kernels
+        saturate_all = load() if compiled else kernels.saturate_all
         while True:
             put(self._graph.now[0], budget=BUDGET if compiled else PLAIN_BUDGET)
-            answer = kernels_.saturate_all(self._run.batch, self._run.building, self._graph, self._ordered)
+            answer = saturate_all(self._run.batch, self._run.building, self._graph, self._ordered)
             if answer == kernels.DONE:
                 break
             deadline.check()
@@ -94,17 +94,17 @@ class Saturation:
 
 
 @cache
-def load() -> Any:
-    """The compiled kernels."""
+def load() -> Callable[..., int]:
+    """The compiled kernel."""
     from gradual.deciding.engine import examples
 
     small = Saturation.__new__(Saturation)
     small._plain = False
     small._run = examples()
     ordered = kernels.Ordered(tables.rows("ordered", 1, False, kernels.FIELDS))
-    types = {"Batch": small._run.batch, "Building": small._run.building, "Graph": small._new_graph(1, 1, 1),
-             "Ordered": ordered, "Tables": small._run.new_tables(), "Results": small._run.results}
-    return kernel.compiled(("saturate_all",), (engine_kernels, static, kernels), types)
+    contexts = {"Batch": small._run.batch, "Building": small._run.building, "Graph": small._new_graph(1, 1, 1),
+                "Ordered": ordered, "Tables": small._run.new_tables(), "Results": small._run.results}
+    return compiler.compiled("saturate_all", (engine_kernels, static, kernels), contexts)
 
 
 def forced_pairs(history: History, fit: Fit, deadline: Deadline) -> list[Pair]:

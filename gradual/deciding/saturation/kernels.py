@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from gradual.deciding.compiler import kernel
 from gradual.deciding.engine.static import BUILT, FULL, Batch, Building, build
-from gradual.deciding.kernel import kernel
 
 NONE = -1
 READ, WRITE, RMW, FENCE = range(4)

@@ -1,0 +1,45 @@
+"""Kernels: functions in plain Python on rows of named fields, and the same lines compiled on records.
+
+Plain needs no compiler and no delay: for some hundred operations. `compiled` makes the fast ones, in a second or
+two; what was compiled is kept on disk under a digest of every source, so that a change in one file never meets what was
+compiled with another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeVar
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+COMPILED_FROM = 500
+"""Operations from which compiled kernels pay."""
+
+
+def kernel(function: Function) -> Function:
+    """Marks a function that `compiled` takes. Plain, it is what it is."""
+    function.__kernel__ = True  # type: ignore[attr-defined]
+    return function
+
+
+def compiled(entry: str, modules: tuple[ModuleType, ...], examples: Mapping[str, Any]) -> Callable[..., int]:
+    """A kernel, with all that it calls from some modules, compiled. `examples` are contexts with tables as it will get
+    them, by the names that annotations give them."""
+    from gradual.deciding.compiler import native, translation
+
+    sources = [Path(str(file)) for file in (native.__file__, translation.__file__,
+                                            *(module.__file__ for module in modules))]
+    records = [str(table.dtype.descr) for example in examples.values() for table in example]
+    return native.function(
+        entry, b"".join(path.read_bytes() for path in sources) + "".join(records).encode(),
+        lambda: translation.Program(modules, examples).text(entry), len(_parameters(entry, modules)))
+
+
+def _parameters(entry: str, modules: tuple[ModuleType, ...]) -> list[str]:
+    function = next(vars(module)[entry] for module in modules if entry in vars(module))
+    return [name for name in function.__annotations__ if name != "return"]
+
+
+__all__ = ["COMPILED_FROM", "compiled", "kernel"]

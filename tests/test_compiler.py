@@ -1,0 +1,204 @@
+"""Kernels compiled: they do what the same lines do plain, and what is kept of them is never half a file."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from random_histories import random_history
+
+from gradual.deciding.compiler import compiled, kernel, native, translation
+from gradual.deciding.engine import tables
+
+FIELDS = {"row": "a b c:i8 d:f8", "one": "x y z:i8 real:f8"}
+LIMIT = 20
+
+
+class Both(NamedTuple):
+    row: Any
+    now: Any
+
+
+@kernel
+def arithmetic(g: Both) -> int:
+    now = g.now[0]
+    now.z = (now.x // now.y) * 1000 + now.x % now.y
+    now.z += (now.x & now.y) ^ (now.x | now.y)
+    now.z -= (now.x >> 2) + (now.y << 3)
+    now.real = now.real * 1.5 + now.x - 2
+    if now.real > 1e9 or now.real < -1e9:
+        now.real *= 1e-9
+    return -now.x + min(now.x, now.y) - 2 * max(now.x, now.y)
+
+
+@kernel
+def loops(g: Both) -> int:
+    total, n = 0, len(g.row)
+    for i in range(n):
+        if g.row[i].a % 3 == 0:
+            continue
+        for j in range(i, n):
+            total += g.row[j].b
+            if total > 50:
+                break
+        total -= i
+    for i in range(n - 1, -1, -2):
+        g.row[i].c = total + i
+    k = 0
+    while True:
+        k += 1
+        if k >= LIMIT or total + k > 70:
+            return total * k
+
+
+@kernel
+def conditions(g: Both) -> int:
+    now, found = g.now[0], 0
+    # the second half must not be looked at: there is no such row
+    if now.x < len(g.row) and now.x >= 0 and g.row[now.x].a > now.y:
+        found = 1
+    beyond = now.x < 0 or now.x >= len(g.row)
+    either = not beyond and g.row[now.x].b in (1, 3, LIMIT)
+    found += 2 if beyond else 4
+    if either or not found < 5:
+        found = -found
+    first, second = g.row[0], g.row[len(g.row) - 1]
+    first.a, second.a = second.a, first.a
+    return found + called(g, found, 3) + (1 if is_even(found) else 0)
+
+
+@kernel
+def called(g: Both, x: int, depth: int) -> int:
+    if depth == 0:
+        return x
+    g.now[0].y += depth
+    return called(g, x + 1, depth - 1)
+
+
+@kernel
+def is_even(x: int) -> bool:
+    return x % 2 == 0
+
+
+HERE = sys.modules[__name__]
+
+
+def both(plain: bool, seed: int) -> Both:
+    numbers = random.Random(seed)
+    made = Both(tables.rows("row", numbers.randrange(1, 9), plain, FIELDS), tables.rows("one", 1, plain, FIELDS))
+    for row in made.row:
+        tables.put(row, a=numbers.randrange(-9, 9), b=numbers.randrange(5), c=numbers.randrange(-(1 << 40), 1 << 40))
+    tables.put(made.now[0], x=numbers.randrange(-12, 12), y=numbers.choice([-7, -2, -1, 1, 3, 5]),
+               z=numbers.getrandbits(40))
+    return made
+
+
+def values(context: Both) -> list[float]:
+    names = {"row": "abcd", "now": ("x", "y", "z", "real")}
+    return [float(row[name] if isinstance(row, np.void) else getattr(row, name))
+            for table, fields in names.items() for row in getattr(context, table) for name in fields]
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("GRADUAL_CACHE_DIR", str(tmp_path / "kept"))
+    return tmp_path / "kept"
+
+
+@pytest.mark.parametrize("function", [arithmetic, loops, conditions], ids=lambda function: function.__name__)
+def test_compiled_is_what_it_is_plain(function: Any, cache: Path) -> None:
+    fast = compiled(function.__name__, (HERE,), {"Both": both(False, 0)})
+    for seed in range(300):
+        plain, records = both(True, seed), both(False, seed)
+        assert fast(records) == function(plain), seed
+        assert values(records) == values(plain), seed
+
+
+@pytest.mark.parametrize("line", [
+    "return [x]", "for y in (1, 2): pass", "x: int = 3", "return g.rows[0].a", "return g.row[0].missing",
+    "return unknown(x)", "x = 1 / 2", "x = g.row[0]", "assert x", "return x ** 2", "g.row = 1", "del x"])
+def test_other_python_is_refused(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "strange.py").write_text("from gradual.deciding.compiler import kernel\n\n"
+                                         f"@kernel\ndef strange(g: 'Both', x: int) -> int:\n    {line}\n    return 0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "strange", raising=False)
+    program = translation.Program((importlib.import_module("strange"),), {"'Both'": both(False, 0)})
+    with pytest.raises(NotImplementedError, match=r"strange"):
+        program.text("strange")
+
+
+def test_what_is_kept_is_used_and_a_file_cut_short_is_not(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    examples = {"Both": both(False, 0)}
+    compiled("loops", (HERE,), examples)
+    (kept,) = cache.iterdir()
+    whole = kept.read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr(native, "compile_text", lambda text: pytest.fail("compiled again"))
+        assert compiled("loops", (HERE,), examples)(both(False, 1)) == loops(both(True, 1))
+    for damaged in (b"", whole[:40], whole[:-1], whole[:-1] + bytes([whole[-1] ^ 1])):
+        kept.write_bytes(damaged)
+        assert compiled("loops", (HERE,), examples)(both(False, 1)) == loops(both(True, 1))
+        assert kept.read_bytes() == whole
+
+
+def test_without_a_folder_it_is_compiled_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("GRADUAL_CACHE_DIR", str(tmp_path / "file" / "folder"))
+    monkeypatch.delitem(native.kept_in, "loops", raising=False)
+    assert compiled("loops", (HERE,), {"Both": both(False, 0)})(both(False, 1)) == loops(both(True, 1))
+    assert "loops" not in native.kept_in
+
+
+def test_a_full_disk_leaves_nothing_behind(cache: Path) -> None:
+    """A real limit: no file of the process may grow beyond a kilobyte."""
+    code = """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
+import gradual
+print(gradual.check(gradual.generate("tso", threads=4, operations=3000, locations=8), "tso").decided_by)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
+                          env={**os.environ, "GRADUAL_CACHE_DIR": str(cache)})
+    assert done.stdout.strip() == "schedule"
+    assert not list(cache.iterdir())
+
+
+class Strict(list[Any]):
+    """A table that knows neither rows before its first nor rows behind its last."""
+
+    def __getitem__(self, key: Any) -> Any:
+        assert isinstance(key, slice) or 0 <= key < len(self), key
+        return super().__getitem__(key)
+
+
+def test_kernels_stay_within_their_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiled they would not be told."""
+    from gradual.deadline import NEVER
+    from gradual.deciding import engine, saturation
+    from gradual.deciding.observations import impossible_observation
+    from gradual.models import load
+    from gradual.models.fit import fit
+
+    def strict(table: Any) -> Any:
+        return Strict(table) if isinstance(table, list) else table
+
+    made, grown = tables.rows, tables.longer
+    monkeypatch.setattr(tables, "rows", lambda *given: strict(made(*given)))
+    monkeypatch.setattr(tables, "longer", lambda *given: strict(grown(*given)))
+    seen = set()
+    for seed in range(150):
+        history = random_history(random.Random(seed))
+        if impossible_observation(history, None):
+            continue  # not for the engine
+        for model in ("sc", "tso", "pso"):
+            seen.add(engine.decide(history, fit(load(model)), NEVER, compiled=False).status)
+            saturation.Saturation([history], fit(load(model)), NEVER, compiled=False)
+    assert seen == {engine.CONSISTENT, engine.VIOLATED}

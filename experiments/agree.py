@@ -216,8 +216,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--traces", type=Path, default=ROOT.parent / "shared" / "traces", metavar="DIR")
     parser.add_argument("--timeout", type=float, default=20.0, metavar="S", help="seconds for each check")
-    parser.add_argument("--engines", nargs=2, default=("auto", "saturation"), metavar=("THIS", "BEFORE"),
-                        help="of the two sides; `saturation` names no criteria, which is ten times as fast")
+    parser.add_argument("--engines", nargs=2, default=("schedule", "saturation"), metavar=("THIS", "BEFORE"),
+                        help="of the two sides; these name no criteria, which is ten times as fast")
     chosen = parser.parse_args()
     if chosen.before is None:
         parser.error("--before DIR is missing: the checkout to compare with")

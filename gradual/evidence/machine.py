@@ -89,10 +89,11 @@ def _impossible(observed: Observed, buffers: int, events: Column) -> Column:
         wrong |= in_thread.latest(np.ones_like(loading), place) > place
     elif buffers == 1:
         wrong |= (in_thread.latest(storing, place) > place) & storing
-    own = _Groups(program, history.thread, history.location).latest(storing, program)
+    place_in_thread = (history.thread.astype(np.int64) + 1) * (len(history.locations) + 1) + history.location
+    own = _Groups(program, place_in_thread).latest(storing, program)
     buffered = (own >= 0) & (place[own] > place)
     wrong |= buffered & storing
-    stored = _Groups(events, history.location).latest(storing, place)
+    stored = _Groups(events, history.location + 1).latest(storing, place)
     in_memory = np.where(stored >= 0, history.written[events[stored]], np.r_[history.initial, 0][history.location])
     wrong |= (np.where(buffered, history.written[own], in_memory) != history.read) & loading
     return wrong
@@ -107,10 +108,10 @@ def _place_of(events: Column) -> Column:
 class _Groups:
     """Operations in some order, those with equal keys in one group."""
 
-    def __init__(self, order: Column, *keys: Column) -> None:
-        self._order = order[np.lexsort([key[order] for key in reversed(keys)])]  # stable: the order stays within groups
-        ends = [np.diff(key[self._order], prepend=key[self._order[:1]] - 1) != 0 for key in keys]
-        self._group = np.cumsum(np.logical_or.reduce(ends))
+    def __init__(self, order: Column, key: Column) -> None:
+        small = key[order].astype(np.min_scalar_type(int(key.max(initial=0))))  # small numbers are sorted much faster
+        self._order = order[np.argsort(small, kind="stable")]  # stable: the order stays within groups
+        self._group = np.cumsum(np.diff(key[self._order], prepend=-1) != 0)
 
     def latest(self, chosen: Column, number: Column) -> Column:
         """For each operation the greatest number of the chosen ones before it in its group, or -1."""

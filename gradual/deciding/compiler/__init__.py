@@ -15,7 +15,15 @@ from typing import Any, TypeVar
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 COMPILED_FROM = 500
-"""Operations from which compiled kernels pay."""
+"""Operations from which compiled kernels pay: plain ones take as long for them as loading the others does."""
+_seen = 0
+
+
+def pays(operations: int) -> bool:
+    """Is it time for compiled kernels? Counted are the operations of all histories so far."""
+    global _seen
+    _seen += operations
+    return _seen >= COMPILED_FROM
 
 
 def kernel(function: Function) -> Function:
@@ -42,4 +50,4 @@ def _parameters(entry: str, modules: tuple[ModuleType, ...]) -> list[str]:
     return [name for name in function.__annotations__ if name != "return"]
 
 
-__all__ = ["COMPILED_FROM", "compiled", "kernel"]
+__all__ = ["COMPILED_FROM", "compiled", "kernel", "pays"]

@@ -11,7 +11,6 @@ import numpy as np
 
 from gradual.deadline import Deadline
 from gradual.deciding import compiler
-from gradual.deciding.compiler import COMPILED_FROM
 from gradual.deciding.engine import kernels, static
 from gradual.deciding.engine.plan import Edge
 from gradual.deciding.engine.run import ENDLESS, Run
@@ -51,7 +50,7 @@ def decide(history: History, fit: Fit, deadline: Deadline, *, extra: Sequence[Ed
            compiled: bool | None = None) -> Outcome:
     """One history. `extra` edges hold besides those of the model."""
     if compiled is None:
-        compiled = len(history) >= COMPILED_FROM
+        compiled = compiler.pays(len(history))
     run = Run([history], fit, compiled, extra=extra)
     return _outcomes(run, _kernel(compiled), deadline, BUDGET if compiled else PLAIN_BUDGET)[0]
 
@@ -64,7 +63,7 @@ def decide_many(histories: Sequence[History], fit: Fit, deadline: Deadline, pati
 def static_edges(history: History, fit: Fit) -> tuple[Column, int]:
     """The static edges, start, end and kind, between nodes of which the operations are the first; and the read that
     coherence forbids, or -1."""
-    compiled = len(history) >= COMPILED_FROM
+    compiled = compiler.pays(len(history))
     decide_all = _kernel(compiled)
     run = Run([history], fit, compiled)
     nowhere = run.new_tables()  # no room for any node: the kernel stops once the edges are there

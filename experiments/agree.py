@@ -199,14 +199,20 @@ def _progress(comparison: Comparison) -> None:
         print(f"\r{done} verdicts, {comparison.differences} differences ", end="", file=sys.stderr, flush=True)
 
 
+SOURCES = ("corpus", "traces", "random", "hard")
+
+
 def sheets_of(chosen: argparse.Namespace, folder: Path) -> Iterator[Sheet]:
-    yield from corpus_sheets()
-    if chosen.traces.is_dir():
+    if "corpus" in chosen.only:
+        yield from corpus_sheets()
+    if "traces" in chosen.only and chosen.traces.is_dir():
         yield from shared_sheets(chosen.traces)
-    else:
+    elif "traces" in chosen.only:
         print(f"left out: there is no {chosen.traces}", file=sys.stderr)
-    yield from random_sheets(chosen.histories, chosen.seed, folder)
-    yield from hard_sheets(folder)
+    if "random" in chosen.only:
+        yield from random_sheets(chosen.histories, chosen.seed, folder)
+    if "hard" in chosen.only:
+        yield from hard_sheets(folder)
 
 
 def main() -> None:
@@ -214,6 +220,7 @@ def main() -> None:
     add_before(parser)
     parser.add_argument("--histories", type=int, default=50_000, metavar="N", help="random ones")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", nargs="+", choices=SOURCES, default=SOURCES, help="some of what is compared")
     parser.add_argument("--traces", type=Path, default=ROOT.parent / "shared" / "traces", metavar="DIR")
     parser.add_argument("--timeout", type=float, default=20.0, metavar="S", help="seconds for each check")
     parser.add_argument("--engines", nargs=2, default=("schedule", "saturation"), metavar=("THIS", "BEFORE"),

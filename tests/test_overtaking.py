@@ -88,7 +88,7 @@ def test_random_histories(seed: int, together: int, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(overtaking, "TOGETHER", together)
     rng = Random(seed)
     told = {"TSO": 0, "PSO": 0}
-    while min(told.values()) < 8:
+    while min(told.values()) < 3:
         history = random_history(rng, min_operations=5, max_operations=9, rmw=0.08, fence=0.05, thin_air=0)
         for found in compare(history).differences:
             assert found.minimal

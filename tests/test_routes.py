@@ -36,7 +36,7 @@ def _agree(history: History, model: str, expected: bool) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_routes_agree_with_brute_force(model: str, seed: int) -> None:
     rng = Random(seed)
-    for _ in range(300):
+    for _ in range(100):
         history = random_history(rng)
         _agree(history, model, brute_model(history, model))
 
@@ -45,12 +45,12 @@ def test_routes_agree_with_brute_force(model: str, seed: int) -> None:
 def test_routes_agree_with_the_machines(model: str) -> None:
     """Larger histories than brute force can take, decided by exploring every run of the machine."""
     rng = Random(5)
-    for _ in range(150):
+    for _ in range(60):
         history = random_history(rng, max_threads=4, min_operations=6, max_operations=11)
         _agree(history, model, explore(history, model))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(histories())
 def test_routes_agree_shrinking(history: History) -> None:
     for model in MODELS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import permutations, product
+from itertools import chain, permutations, product
 from random import Random
 
 import numpy as np
@@ -26,7 +26,8 @@ from gradual.history import FENCE, Builder, History
 from gradual.models.syntax import Name, Union
 
 STATIC = {"SC": Name("po"), "TSO": Union(TSO_PPO, FENCES), "PSO": Union(PSO_PPO, FENCES)}
-OPERATIONS = ("R", "W", "RMW", *FENCE_KINDS)
+ACCESSES = ("R", "W", "RMW")
+OPERATIONS = (*ACCESSES, *FENCE_KINDS)
 
 
 def thread(*operations: tuple[str | int, str]) -> History:
@@ -47,10 +48,12 @@ def thread(*operations: tuple[str | int, str]) -> History:
 
 @pytest.mark.parametrize("model", SHIPPED)
 def test_every_pattern_of_program_order(model: str) -> None:
-    """Kind × kind × one location or two, with nothing, a fence of each kind, or two of them between."""
-    between = [(), *((kind,) for kind in FENCE_KINDS), *product(FENCE_KINDS, repeat=2)]
+    """Kind × kind × one location or two, with nothing or a fence of each kind between; accesses with two of them."""
+    between = [(), *((kind,) for kind in FENCE_KINDS)]
+    patterns = chain(product(OPERATIONS, OPERATIONS, "xy", between),
+                     product(ACCESSES, ACCESSES, "xy", product(FENCE_KINDS, repeat=2)))
     kept = 0
-    for first, then, at, fences in product(OPERATIONS, OPERATIONS, "xy", between):
+    for first, then, at, fences in patterns:
         if isinstance(first, int) and isinstance(then, int) and model != "SC":
             continue  # what follows from two fences follows from what is around them
         history = thread((first, "x"), *((kind, "") for kind in fences), (then, at))
@@ -68,7 +71,7 @@ def test_every_order_of_small_histories(model: str) -> None:
     """The machine, the evaluator and the sets of pairs accept the same ones."""
     rng = Random(21)
     accepted = 0
-    for _ in range(120):
+    for _ in range(60):
         history = random_history(rng, max_operations=5, min_operations=4, fence=0.3, rmw=0.15, max_locations=2)
         fence = [rng.choice(FENCE_KINDS) * (kind == FENCE) for kind in history.kind.tolist()]
         history = replace(history, fence=np.array(fence, dtype=np.int8))
@@ -78,7 +81,7 @@ def test_every_order_of_small_histories(model: str) -> None:
             by_text = _accepts(check_witness, Observed(history), SHIPPED[model], Witness(order))
             assert by_machine == by_text == by_pairs(history, model, order), order
             accepted += by_machine
-    assert accepted > 100
+    assert accepted > 50
 
 
 def _accepts(check: Callable[..., None], *evidence: object) -> bool:

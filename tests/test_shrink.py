@@ -67,7 +67,7 @@ def assert_equal(a: History, b: History) -> None:
 def test_random_violations_get_minimal(seed: int) -> None:
     rng = Random(seed)
     kinds: dict[str, int] = {}
-    for _ in range(150):
+    for _ in range(100):
         history = random_history(rng, max_operations=9, final=0.2, thin_air=0.03, rmw=0.15, fence=0.12)
         for model in MODELS:
             kind = brute_kind(history, model)
@@ -80,14 +80,14 @@ def test_random_violations_get_minimal(seed: int) -> None:
             assert_minimal(shrinking.history, model, kind)
             assert_equal(shrinking.history, gradual.shrink(history, model))
             kinds[kind] = kinds.get(kind, 0) + 1
-    assert kinds["cycle"] > 50 and {"own-future", "final"} <= kinds.keys(), kinds
+    assert kinds["cycle"] > 20 and {"own-future", "final"} <= kinds.keys(), kinds
 
 
 @pytest.mark.parametrize("machine", FAULTS)
 @pytest.mark.parametrize("model", MODELS)
 def test_broken_machines(machine: str, model: str) -> None:
     shrunk = 0
-    for seed in range(12):
+    for seed in range(5):
         history = generate(machine, 4, 300, 6, seed, rmw_ratio=0.1)
         if pipeline.check(history, model, engine="schedule"):
             continue

@@ -1,11 +1,9 @@
-"""Kernels compiled: they do what the same lines do plain, and what is kept of them is never half a file."""
+"""Kernels compiled: they do what the same lines do plain."""
 
 from __future__ import annotations
 
 import importlib
-import os
 import random
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +12,7 @@ import numpy as np
 import pytest
 from random_histories import random_history
 
-from gradual.deciding.compiler import compiled, kernel, native, translation
+from gradual.deciding.compiler import compiled, kernel, translation
 from gradual.deciding.engine import tables
 
 FIELDS = {"row": "a b c:i8 d:f8", "one": "x y z:i8 real:f8"}
@@ -106,14 +104,9 @@ def values(context: Both) -> list[float]:
             for table, fields in names.items() for row in getattr(context, table) for name in fields]
 
 
-@pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("GRADUAL_CACHE_DIR", str(tmp_path / "kept"))
-    return tmp_path / "kept"
-
-
 @pytest.mark.parametrize("function", [arithmetic, loops, conditions], ids=lambda function: function.__name__)
-def test_compiled_is_what_it_is_plain(function: Any, cache: Path) -> None:
+def test_compiled_is_what_it_is_plain(function: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRADUAL_CACHE_DIR", str(tmp_path))
     fast = compiled(function.__name__, (HERE,), {"Both": both(False, 0)})
     for seed in range(300):
         plain, records = both(True, seed), both(False, seed)
@@ -132,43 +125,6 @@ def test_other_python_is_refused(line: str, tmp_path: Path, monkeypatch: pytest.
     program = translation.Program((importlib.import_module("strange"),), {"'Both'": both(False, 0)})
     with pytest.raises(NotImplementedError, match=r"strange"):
         program.text("strange")
-
-
-def test_what_is_kept_is_used_and_a_file_cut_short_is_not(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    examples = {"Both": both(False, 0)}
-    compiled("loops", (HERE,), examples)
-    (kept,) = cache.iterdir()
-    whole = kept.read_bytes()
-    with monkeypatch.context() as patch:
-        patch.setattr(native, "compile_text", lambda text: pytest.fail("compiled again"))
-        assert compiled("loops", (HERE,), examples)(both(False, 1)) == loops(both(True, 1))
-    for damaged in (b"", whole[:40], whole[:-1], whole[:-1] + bytes([whole[-1] ^ 1])):
-        kept.write_bytes(damaged)
-        assert compiled("loops", (HERE,), examples)(both(False, 1)) == loops(both(True, 1))
-        assert kept.read_bytes() == whole
-
-
-def test_without_a_folder_it_is_compiled_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("GRADUAL_CACHE_DIR", str(tmp_path / "file" / "folder"))
-    monkeypatch.delitem(native.kept_in, "loops", raising=False)
-    assert compiled("loops", (HERE,), {"Both": both(False, 0)})(both(False, 1)) == loops(both(True, 1))
-    assert "loops" not in native.kept_in
-
-
-def test_a_full_disk_leaves_nothing_behind(cache: Path) -> None:
-    """A real limit: no file of the process may grow beyond a kilobyte."""
-    code = """
-import resource, signal
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
-import gradual
-print(gradual.check(gradual.generate("tso", threads=4, operations=3000, locations=8), "tso").decided_by)
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
-                          env={**os.environ, "GRADUAL_CACHE_DIR": str(cache)})
-    assert done.stdout.strip() == "schedule"
-    assert not list(cache.iterdir())
 
 
 class Strict(list[Any]):

@@ -17,12 +17,12 @@ def warm_up() -> None:
     import time
 
     from gradual.deciding import engine, saturation
-    from gradual.deciding.compiler import native
+    from gradual.deciding.compiler.kept import kept_in
 
     started = time.perf_counter()
     engine.load()
     saturation.load()
-    folders = {str(folder) for folder in native.kept_in.values()}
+    folders = {str(folder) for folder in kept_in.values()}
     kept = f"kept in {', '.join(sorted(folders))}" if folders else (
-        "in vain: no folder to keep it in can be written to. GRADUAL_CACHE_DIR names one")
+        "in vain: there is no folder to keep it in")
     typer.echo(f"compiled in {time.perf_counter() - started:.1f} s, {kept}")

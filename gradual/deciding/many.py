@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from gradual.deadline import Deadline
 from gradual.deciding import engine
+from gradual.deciding.compiler import can_compile
 from gradual.deciding.engine.proof import evidence
 from gradual.deciding.observations import impossible_observation, write_pairs
 from gradual.deciding.pipeline import CYCLE, SCHEDULE, SEARCH
@@ -27,6 +28,8 @@ def decide(histories: Sequence[History], model: Model, *, violations: bool = Tru
     try:
         fits = fit(model)
     except General:
+        return [None] * len(histories)
+    if not can_compile():
         return [None] * len(histories)
     started = time.perf_counter()
     chosen = [h for h, history in enumerate(histories) if _is_plain(history, fits)]

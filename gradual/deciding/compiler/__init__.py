@@ -8,9 +8,13 @@ compiled with another.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
+
+from gradual.deciding.compiler.kept import say
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -23,7 +27,18 @@ def pays(operations: int) -> bool:
     """Is it time for compiled kernels? Counted are the operations of all histories so far."""
     global _seen
     _seen += operations
-    return _seen >= COMPILED_FROM
+    return _seen >= COMPILED_FROM and can_compile()
+
+
+@cache
+def can_compile() -> bool:
+    """Without LLVM everything is done by plain Python, which is said once."""
+    try:
+        import_module("llvmlite.binding")
+    except Exception as error:  # an installation can be broken in many ways
+        say(f"llvmlite cannot be used ({type(error).__name__}: {error}), so large traces take long")
+        return False
+    return True
 
 
 def kernel(function: Function) -> Function:
@@ -50,4 +65,4 @@ def _parameters(entry: str, modules: tuple[ModuleType, ...]) -> list[str]:
     return [name for name in function.__annotations__ if name != "return"]
 
 
-__all__ = ["COMPILED_FROM", "compiled", "kernel", "pays"]
+__all__ = ["COMPILED_FROM", "can_compile", "compiled", "kernel", "pays"]

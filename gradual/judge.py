@@ -23,6 +23,9 @@ MANY = 64
 """Small histories from which it pays to decide them together, in compiled code."""
 AT_MOST = 1000
 FAULT = "a fault in gradual, please report it with this trace: "
+"""How the message of an error begins that is ours."""
+FAULTY = "fault"
+"""As a verdict, for the exit status alone: an error that is ours."""
 PATIENCE = 0.5
 """Seconds for which answers may be held back to decide more histories together."""
 
@@ -87,10 +90,11 @@ class Judge:
         self.unordered = unordered
         """Count the write pairs that are left unordered? None: of histories that are not too large."""
         self._seen: Counter[str] = Counter()
+        self._faulty = False
 
     @property
     def status(self) -> int:
-        return exit_status(self._seen)
+        return exit_status([*self._seen, FAULTY] if self._faulty else self._seen)
 
     def summary(self) -> str:
         """How many verdicts of each kind there were."""
@@ -109,6 +113,7 @@ class Judge:
                         verdict = words.told(verdict, item)
                     judgement = Judgement(item, verdict, model, self._orders(item, model))
                     self._seen[judgement.verdict.verdict] += 1
+                    self._faulty |= is_fault(verdict.message)
                     yield judgement
                 progress.done += 1
             progress.start("reading")
@@ -148,9 +153,15 @@ class Judge:
             return Verdict(model.name, "error", message=f"{FAULT}{type(error).__name__}: {error}")
 
 
+def is_fault(message: str) -> bool:
+    """Is it the message of an error that is ours?"""
+    return FAULT in message
+
+
 def exit_status(verdicts: Container[str]) -> int:
-    """1 after a violation, else 2 after an error, 3 after an unknown, 0."""
-    ranked = (("violation", 1), ("error", 2), ("unknown", 3))
+    """1 after a violation, which is proved whatever else happened; else 70 after a fault of ours, 2 after an error, 3
+    after an unknown, 0."""
+    ranked = (("violation", 1), (FAULTY, 70), ("error", 2), ("unknown", 3))
     return next((status for verdict, status in ranked if verdict in verdicts), 0)
 
 

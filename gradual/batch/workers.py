@@ -17,6 +17,7 @@ from typing import NamedTuple
 from gradual.adapters import stem
 from gradual.batch import BatchError, Key
 from gradual.batch.work import More, Place, Portion, Row, Settings, Task, Work, error_row
+from gradual.judge import FAULT, is_fault
 from gradual.parent import die_with
 
 
@@ -145,6 +146,8 @@ class _Worker:
         portions = [replace(portion, done=portion.done | self._done.get(portion.trace.source, set()))
                     for portion in self.task.portions]
         if not self.task.careful or self._place is None:
+            if self.task.careful and is_fault(self._fault):
+                raise RuntimeError(f"in a worker process, before its first history: {self._fault}")
             if self.task.careful:  # it died before it began: nothing of this is anybody's fault but the machine's
                 raise BatchError(f"worker processes die as they start ({_cause(self.process.exitcode)})")
             return replace(self.task, portions=tuple(portions), careful=True), []
@@ -205,7 +208,8 @@ def _serve(connection: Connection, settings: Settings, parent: int) -> None:
     except (EOFError, BrokenPipeError, ConnectionResetError):
         pass  # the parent has ended
     except Exception as error:  # of the machine, or ours: it is told, and costs no more than a crash
-        connection.send(Fault(f"{type(error).__name__}: {error}".rstrip(": ")))
+        whose = "" if isinstance(error, MemoryError | OSError) else FAULT
+        connection.send(Fault(f"{whose}{type(error).__name__}: {error}".rstrip(": ")))
         os._exit(1)
 
 

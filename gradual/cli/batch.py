@@ -48,8 +48,8 @@ EXAMPLES_BATCH = """Examples:
 The same command again goes on where it was, and does nothing when all is done. In Python:
 pandas.read_parquet("results.parquet").
 
-Exit status: 0 all consistent, 1 some violation, 2 usage or input error, 3 unknown and nothing worse, 130 after
-Ctrl-C."""
+Exit status: 0 all consistent, 1 some violation, 2 usage or input error, 3 unknown and nothing worse, 70 a fault
+in gradual, 130 after Ctrl-C."""
 
 
 @app.command(epilog=EXAMPLES_BATCH)
@@ -194,7 +194,7 @@ def _finish(results: Results, sources: list[str], models: Sequence[str], junit: 
     """The table for people, the file for CI, the exit status: of what this command asked for, whenever checked."""
     from gradual.batch import results as stored
     from gradual.batch import table
-    from gradual.judge import exit_status
+    from gradual.judge import FAULTY, exit_status, is_fault
     from gradual.telling.words import counted
 
     rows = stored.read(results.folder, table.COLUMNS, sources, models).to_pandas()
@@ -206,7 +206,8 @@ def _finish(results: Results, sources: list[str], models: Sequence[str], junit: 
         from gradual.batch import junit as xml
 
         xml.write(stored.rows(results.folder, xml.COLUMNS, sources, models), junit)
-    return exit_status(set(rows["verdict"]))
+    ours = rows["message"].map(is_fault).any()
+    return exit_status({*rows["verdict"], FAULTY} if ours else set(rows["verdict"]))
 
 
 def _cores() -> int:

@@ -42,8 +42,8 @@ EXAMPLES_CHECK = """Examples:
 
   simulator | gradual check - --model tso --json
 
-Exit status: 0 all consistent, 1 some violation, 2 usage or input error, 3 unknown and nothing worse; 130 after Ctrl-C,
-141 when nobody reads the output any more."""
+Exit status: 0 all consistent, 1 some violation, 2 usage or input error, 3 unknown and nothing worse; 70 a fault in
+gradual, which says nothing about the trace; 130 after Ctrl-C, 141 when nobody reads the output any more."""
 
 
 @app.command(epilog=EXAMPLES_CHECK)

@@ -35,7 +35,8 @@ EXAMPLES = """Examples:
 Pictures and pages show one violation: of several, the first has the name OUT, and each further one its history and
 model in front of the ending (why.html, why-fig-1c-SC.html).
 
-Exit status: 0 all consistent, 1 some violation, 2 usage or input error, 3 unknown and nothing worse."""
+Exit status: 0 all consistent, 1 some violation, 2 usage or input error, 3 unknown and nothing worse, 70 a fault
+in gradual."""
 
 
 @app.command(epilog=EXAMPLES)

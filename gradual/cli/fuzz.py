@@ -43,7 +43,7 @@ command does not mention {trace}); {seed} is the seed. Patterns: uniform, hot, f
 eviction, or mixed (each in turn).
 
 Exit status: 0 no violation, 1 some violation, 2 usage error or a run that failed, 3 unknown and nothing worse,
-130 after Ctrl-C."""
+70 a fault in gradual, 130 after Ctrl-C."""
 
 
 @app.command(epilog=EXAMPLES)
@@ -101,7 +101,7 @@ def fuzz(
             interrupted = True
     for line in _report(loop.tally):
         typer.echo(line)
-    raise typer.Exit(130 if interrupted else _status(loop.tally))
+    raise typer.Exit(130 if interrupted else loop.status)
 
 
 def _usable(command: str | None, save: Path | None) -> None:
@@ -115,12 +115,6 @@ def _usable(command: str | None, save: Path | None) -> None:
             save.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise refused(f"--save {save}", error) from None
-
-
-def _status(tally: Tally) -> int:
-    from gradual.judge import exit_status
-
-    return exit_status(tally.verdicts)
 
 
 def _report(tally: Tally) -> Iterator[str]:

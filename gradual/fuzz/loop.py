@@ -73,6 +73,10 @@ class Loop:
         self._timeout = timeout
         self.tally = Tally()
 
+    @property
+    def status(self) -> int:
+        return self._judge.status
+
     def run(self, progress: Progress, tell: Callable[[Judgement], None]) -> Tally:
         """Every judgement that is no plain success goes to `tell`."""
         tally = self.tally

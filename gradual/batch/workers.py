@@ -223,7 +223,9 @@ def _limit_memory(more: int) -> None:
 
 def _load() -> None:
     """What takes a while, before there is something to do."""
+    from gradual.compiling import can_compile
     from gradual.deciding import engine, many, saturation  # noqa: F401
 
-    engine.load()
-    saturation.load()
+    if can_compile():
+        engine.load()
+        saturation.load()

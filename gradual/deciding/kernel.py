@@ -7,22 +7,24 @@ compiled with another.
 
 from __future__ import annotations
 
-import hashlib
-import os
-import sys
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sized
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import partial
 from importlib import import_module
-from pathlib import Path
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any, TypeVar
+
+from gradual.compiling import Kept, can_compile, source_stamp
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 COMPILED_FROM = 3000
 """Operations from which loading numba pays."""
+
+
+def pays(history: Sized) -> bool:
+    """Is it large enough for the compiled ones, where there are such?"""
+    return len(history) >= COMPILED_FROM and can_compile()
 
 
 def kernel(function: Function) -> Function:
@@ -39,8 +41,9 @@ def compiled(entries: tuple[str, ...], modules: tuple[ModuleType, ...], examples
               whatever it is called with: so each function is compiled once.
     """
     compilation = _Compilation(entries, modules, examples)
+    stamp = source_stamp(__file__, *(str(module.__file__) for module in modules))
     for name, dispatcher in compilation.entries.items():
-        _keep(dispatcher, _stamp(*modules), partial(compilation.compile_parts, name))
+        dispatcher._cache = Kept(dispatcher.py_func, stamp, partial(compilation.compile_parts, name))
     return SimpleNamespace(**compilation.entries)
 
 
@@ -108,72 +111,3 @@ def _as_parts() -> Iterator[None]:
     finally:
         for owner, name, former in kept if known else ():
             setattr(owner, name, former)
-
-
-def _stamp(*modules: ModuleType) -> str:
-    sources = b"".join(Path(file).read_bytes() for file in (__file__, *(str(module.__file__) for module in modules)))
-    return hashlib.sha256(sources).hexdigest()[:16]
-
-
-def _keep(dispatcher: Any, stamp: str, compile_parts: Callable[[], None]) -> None:
-    """Have a compiled function kept on disk, if there is a folder for it. What it calls is compiled when it is not
-    found there."""
-    base: Any = import_module("numba.core.caching").FunctionCache
-    folder = cache_folder() or ""
-    if not folder:
-        compile_parts()
-        return
-
-    class Locator:
-        """Where numba keeps a function, and what makes that stale."""
-
-        @classmethod
-        def from_function(cls, py_func: Any, py_file: str) -> Any:
-            return cls()
-
-        def ensure_cache_path(self) -> None:
-            os.makedirs(folder, exist_ok=True)
-
-        def get_cache_path(self) -> str:
-            return folder
-
-        def get_source_stamp(self) -> str:
-            return stamp
-
-        def get_disambiguator(self) -> str:
-            return stamp
-
-    class Kept(base):  # type: ignore[misc]
-        _impl_class = type("Impl", (base._impl_class,), {"_locator_classes": [Locator]})
-
-        def load_overload(self, signature: Any, context: Any) -> Any:
-            found = super().load_overload(signature, context)
-            if found is None:
-                compile_parts()
-            return found
-
-    dispatcher._cache = Kept(dispatcher.py_func)
-
-
-@cache
-def cache_folder() -> str | None:
-    """The first folder that can be written to: the user's choice, beside this file, the user's cache."""
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    beside = str(Path(__file__).parent / "__pycache__")
-    for folder in (os.environ.get("NUMBA_CACHE_DIR"), beside, os.path.join(home, "gradual")):
-        if folder:
-            try:
-                os.makedirs(folder, exist_ok=True)
-                tempfile.TemporaryFile(dir=folder).close()
-            except OSError:
-                continue
-            return folder
-    return None
-
-
-@cache
-def say_when_new() -> None:
-    """The first time after an installation the kernels are compiled, and that takes a while."""
-    folder = cache_folder()
-    if sys.stderr.isatty() and not (folder and any(Path(folder).glob("*.decide-*.nbi"))):
-        sys.stderr.write("gradual: compiling its kernels, once and for all: a few seconds\n")

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
+from gradual.compiling import can_compile
 from gradual.deadline import Deadline
 from gradual.deciding import engine
 from gradual.deciding.engine.proof import evidence
@@ -27,6 +28,8 @@ def decide(histories: Sequence[History], model: Model, *, violations: bool = Tru
     try:
         fits = fit(model)
     except General:
+        return [None] * len(histories)
+    if not can_compile():
         return [None] * len(histories)
     started = time.perf_counter()
     chosen = [h for h, history in enumerate(histories) if _is_plain(history, fits)]

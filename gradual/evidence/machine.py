@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 
+from gradual.compiling import Kept, can_compile, source_stamp
 from gradual.evidence.errors import require
 from gradual.evidence.events import Events
 from gradual.evidence.observed import FENCE, FULL, READ, RMW, WRITE, Observed
@@ -71,7 +73,7 @@ def replay(history: History, model: str, order: Sequence[int] | Column) -> None:
                _previous_store(thread, location, observed.storing), np.zeros(len(history), dtype=np.bool_),
                *(np.zeros(len(history.threads), dtype=np.int64) for _ in range(3))]
     machine: Callable[..., int] = run_machine
-    if len(history) >= COMPILED_FROM:
+    if len(history) >= COMPILED_FROM and can_compile():
         machine = _compiled_machine()
     else:
         columns = [column.tolist() for column in columns]  # which plain Python reads much faster
@@ -100,8 +102,10 @@ COMPILED_FROM = 3_000
 def _compiled_machine() -> Callable[..., int]:
     from numba import njit
 
-    compiled: Callable[..., int] = njit(cache=True, nogil=True)(run_machine)
-    return compiled
+    compiled: Any = njit(nogil=True)(run_machine)
+    compiled._cache = Kept(run_machine, source_stamp(__file__))
+    found: Callable[..., int] = compiled
+    return found
 
 
 def run_machine(

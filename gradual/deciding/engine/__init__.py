@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gradual.compiling import say_when_new
 from gradual.deadline import Deadline
 from gradual.deciding import kernel
 from gradual.deciding.engine import kernels, static
@@ -48,7 +49,7 @@ def decide(history: History, fit: Fit, deadline: Deadline, *, extra: Sequence[Ed
            compiled: bool | None = None) -> Outcome:
     """One history. `extra` edges hold besides those of the model."""
     if compiled is None:
-        compiled = len(history) >= kernel.COMPILED_FROM
+        compiled = kernel.pays(history)
     functions: Any = load() if compiled else static
     run = Run([history], fit, compiled, extra=extra)
     return _outcomes(run, functions, deadline, BUDGET if compiled else PLAIN_BUDGET)[0]
@@ -62,7 +63,7 @@ def decide_many(histories: Sequence[History], fit: Fit, deadline: Deadline, pati
 def static_edges(history: History, fit: Fit) -> tuple[Column, int]:
     """The static edges, start, end and kind, between nodes of which the operations are the first; and the read that
     coherence forbids, or -1."""
-    compiled = len(history) >= kernel.COMPILED_FROM
+    compiled = kernel.pays(history)
     functions: Any = load() if compiled else static
     run = Run([history], fit, compiled)
     nowhere = run.new_tables()  # no room for any node: the kernel stops once the edges are there
@@ -113,7 +114,7 @@ def _log(run: Run, first: int, past: int) -> list[Entry]:
 @cache
 def load() -> Any:
     """The compiled kernels."""
-    kernel.say_when_new()
+    say_when_new()
     run = examples()
     types = {"Batch": run.batch, "Building": run.building, "Tables": run.new_tables(), "Results": run.results}
     return kernel.compiled(("decide",), (kernels, static), types)

@@ -32,7 +32,7 @@ class Saturation:
     def __init__(self, histories: Sequence[History], fit: Fit, deadline: Deadline, *,
                  compiled: bool | None = None) -> None:
         if compiled is None:
-            compiled = len(histories) > 1 or len(histories[0]) >= kernel.COMPILED_FROM
+            compiled = len(histories) > 1 or kernel.pays(histories[0])
         self._plain = not compiled
         self._run = Run(histories, fit, compiled)
         operations = max(map(len, histories))

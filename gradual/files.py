@@ -15,6 +15,7 @@ from typing import BinaryIO, cast
 from gradual import adapters
 from gradual.history import History, InputError, NoMemory, Options, reason
 
+NO_OPERATIONS = "there are no operations in it; is the monitor alive? (--allow-empty: that is all right)"
 HEAD = 1 << 16
 """Enough of a trace to recognise it by."""
 
@@ -105,6 +106,8 @@ def read(path: str | os.PathLike[str], format: str | None, options: Options) -> 
             adapter = adapters.adapter(format or adapters.recognise(head, file))
             for item in adapter.read(stream, file, options):
                 empty = False
+                if isinstance(item, History) and not len(item) and not options.allow_empty:
+                    item = InputError(NO_OPERATIONS, file, 0, item.name)
                 yield item
             if empty:
                 raise InputError("there is no history in it", file)

@@ -42,8 +42,10 @@ class Judgement:
 
     @property
     def text(self) -> str:
-        if not isinstance(self.item, History) or self.verdict.verdict == "error":
-            return f"{self.title}: {self.verdict.model} error: {self.verdict.message}"
+        if isinstance(self.item, InputError):
+            return f"{self.title}: error: {visible(self.item.message)}"
+        if self.verdict.verdict == "error":
+            return f"{self.title}: {self.verdict.model} error: {visible(self.verdict.message)}"
         lines = brief(self.verdict, self.item, self.model).splitlines()
         if self.orders is not None:
             left = ", ".join(f"{percent:.2f} % by {name}" for name, percent in self.orders.items())
@@ -70,18 +72,21 @@ class Judgement:
 
     @property
     def title(self) -> str:
-        """The file, and the history in it where the file's name does not say."""
+        """The file, the line of an error, and the history where the file's name does not say."""
         file, name = visible(self.item.file), visible(self.name)
         if not file:
             return name
-        return file if name in ("", stem(file)) else f"{file} [{name}]"
+        if isinstance(self.item, InputError) and self.item.line:
+            file = f"{file}:{self.item.line}"
+        return file if name in ("", stem(self.item.file)) else f"{file} [{name}]"
 
 
 class Judge:
     """Judges histories against models. Nothing that happens to one history stops the next."""
 
     def __init__(self, models: Sequence[str | Model], engine: str = "auto", completion: str = "auto",
-                 timeout: float | None = None, compare_orders: bool = False, unordered: bool | None = None) -> None:
+                 timeout: float | None = None, compare_orders: bool = False, unordered: bool | None = None,
+                 errors_once: bool = False) -> None:
         self.models = [load(model) for model in models]
         self.compare_orders = compare_orders
         self.engine = engine
@@ -89,6 +94,8 @@ class Judge:
         self.timeout = timeout
         self.unordered = unordered
         """Count the write pairs that are left unordered? None: of histories that are not too large."""
+        self.errors_once = errors_once
+        """What cannot be read is told once; otherwise for each model, as a table has it."""
         self._seen: Counter[str] = Counter()
         self._faulty = False
 
@@ -106,7 +113,8 @@ class Judge:
         for chunk in _chunks(items, patience):
             early = self._early(chunk)
             for place, item in enumerate(chunk):
-                for model in self.models:
+                once = self.errors_once and isinstance(item, InputError)
+                for model in self.models[:1] if once else self.models:
                     progress.start(f"{getattr(item, 'name', '')} under {model}")
                     verdict = early.get((place, model.name)) or self._verdict(item, model)
                     if isinstance(item, History):

@@ -330,10 +330,36 @@ def test_nothing_to_check_is_said(tmp_path: Path) -> None:
     assert gradual("check", tmp_path / "none.json").returncode == 2
     (tmp_path / "header.csv").write_text("thread,op,address,value\n")
     done = gradual("check", tmp_path / "header.csv")
-    assert done.returncode == 0
-    assert "0 operations" in done.stdout
+    assert done.returncode == 2
+    assert "no operations" in done.stdout
+    allowed = gradual("check", tmp_path / "header.csv", "--allow-empty")
+    assert allowed.returncode == 0
+    assert "0 operations" in allowed.stdout
     assert gradual("convert", tmp_path / "none.json", tmp_path / "out.csv").returncode == 2
     assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_dead_monitor_is_an_error_in_every_format(tmp_path: Path) -> None:
+    (tmp_path / "header.csv").write_text("thread,op,address,value\n")
+    (tmp_path / "none.json").write_text('{"operations": []}')
+    (tmp_path / "none.jsonl").write_text('{"history": "a", "operations": []}\n')
+    for ending in ("parquet", "arrow"):
+        assert gradual("convert", tmp_path / "header.csv", tmp_path / f"none.{ending}").returncode == 0
+    files = sorted(tmp_path.iterdir())
+    assert len(files) == 5
+    rows = records(gradual("check", *files, "--json"))
+    assert [row["verdict"] for row in rows] == ["error"] * 5
+    done = gradual("batch", *files, "--out", tmp_path / "results")
+    assert done.returncode == 2
+    assert gradual("batch", *files, "--out", tmp_path / "allowed", "--allow-empty").returncode == 0
+
+
+def test_an_input_error_is_told_once(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("thread,op,address,value\n0,W,x,one\n")
+    done = gradual("check", tmp_path / "t.csv", "--model", "all")
+    assert done.stdout == f"{tmp_path / 't.csv'}:2: error: value 'one' is not a number\n"
+    assert len(records(gradual("check", tmp_path / "t.csv", "--model", "all", "--json"))) == 3
+    assert gradual("explain", tmp_path / "t.csv", "--model", "all").stdout.count("one") == 1
 
 
 def test_engines(trace: Path) -> None:

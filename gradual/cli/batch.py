@@ -13,6 +13,7 @@ import typer
 
 from gradual.cli.app import app
 from gradual.cli.common import (
+    AllowEmpty,
     Completion,
     CompletionChoice,
     Engine,
@@ -62,6 +63,7 @@ def batch(
     format: Format = None,
     addresses: Ranges = None,
     initial: Initial = None,
+    allow_empty: AllowEmpty = False,
     engine: Engine = EngineChoice.auto,
     completion: Completion = CompletionChoice.auto,
     timeout: Timeout = None,
@@ -88,10 +90,11 @@ def batch(
     _refuse(paths, junit, only_violations, dask, memory, jobs)
     chosen = models_of(model)
     settings = Settings(engine.value, completion.value, timeout, _bytes(memory),
-                        str(out.absolute() / FOLDER) if pages else None, format, trace_options(addresses, initial),
-                        tuple(chosen))
+                        str(out.absolute() / FOLDER) if pages else None, format,
+                        trace_options(addresses, initial, allow_empty), tuple(chosen))
     made_with = {"engine": engine.value, "completion": completion.value, "format": format,
-                 "addresses": addresses or [], "initial": initial or []}
+                 "addresses": addresses or [], "initial": initial or [],
+                 **({"allow_empty": True} if allow_empty else {})}
     models, workers = tuple(map(str, chosen)), jobs or _cores()
     try:
         with closing(_crew(dask, workers, settings)) as crew:  # first of all: it takes a while to get ready

@@ -15,6 +15,7 @@ import typer
 from gradual.cli.app import app
 from gradual.cli.common import (
     ALL,
+    AllowEmpty,
     Completion,
     CompletionChoice,
     Engine,
@@ -53,6 +54,7 @@ def check(
     format: Format = None,
     addresses: Ranges = None,
     initial: Initial = None,
+    allow_empty: AllowEmpty = False,
     engine: Engine = EngineChoice.auto,
     completion: Completion = CompletionChoice.auto,
     timeout: Timeout = None,
@@ -71,10 +73,10 @@ def check(
 
     gc.set_threshold(200_000, 20, 100)  # verdicts hold no cycles: looking for them costs more than it frees
     judge = Judge(models_of(model), engine.value, completion.value, timeout, compare_orders,
-                  unordered or None)
+                  unordered or None, errors_once=not as_json)
     with _witnesses(witness, files) as keep, Progress() as progress:
         progress.start("reading")
-        histories = read_all(files, format, trace_options(addresses, initial))
+        histories = read_all(files, format, trace_options(addresses, initial, allow_empty))
         for found in judge.judgements(histories, progress, patience=0 if "-" in files else PATIENCE):
             if witness is not None and (run := found.witness) is not None:
                 keep(run)

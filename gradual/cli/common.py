@@ -35,6 +35,8 @@ Initial = Annotated[list[str] | None, typer.Option("--initial", metavar="[ADDRES
                                                    "Repeatable.")]
 Timeout = Annotated[float | None, typer.Option("--timeout", metavar="S", min=0.0, help="Seconds for each history and "
                                                "model; then the verdict is unknown.")]
+AllowEmpty = Annotated[bool, typer.Option("--allow-empty", help="A history without operations is consistent, not an "
+                                          "error.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object per line instead of text.")]
 
 
@@ -69,7 +71,7 @@ def known_machine(machine: str | None) -> None:
         raise usage_error(f"no machine called {machine!r}; there are\n{rows}")
 
 
-def trace_options(addresses: list[str] | None, initial: list[str] | None) -> Any:
+def trace_options(addresses: list[str] | None, initial: list[str] | None, allow_empty: bool = False) -> Any:
     from gradual.history import Addresses, Options, location_key, parse_number, word
 
     everywhere = 0
@@ -85,7 +87,7 @@ def trace_options(addresses: list[str] | None, initial: list[str] | None) -> Any
         elif not address.strip() or at.setdefault(location_key(address), number) != number:
             raise usage_error(f"--initial {text!r}: an address is needed, and one value for it")
     try:
-        return Options(Addresses.parse(addresses or ()), everywhere, at)
+        return Options(Addresses.parse(addresses or ()), everywhere, at, allow_empty)
     except ValueError as error:
         raise usage_error(f"--addresses: {error}") from None
 

@@ -62,7 +62,7 @@ def explain(
     from gradual.progress import Progress
 
     outputs = Outputs({"svg": svg, "page": html, "dot": dot}, [file])
-    judge = Judge(models_of(model), timeout=timeout)
+    judge = Judge(models_of(model), timeout=timeout, errors_once=True)
     found = False
     with Progress() as progress:
         progress.start("reading")

@@ -63,7 +63,7 @@ def convert(
     failed = []
 
     def good() -> Iterator[Any]:
-        for item in read_all([source], format, trace_options(addresses, initial)):
+        for item in read_all([source], format, trace_options(addresses, initial, allow_empty=True)):
             if isinstance(item, InputError):
                 failed.append(item)
                 typer.echo(f"gradual: {item}", err=True)

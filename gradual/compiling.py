@@ -12,6 +12,7 @@ import os
 import stat
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
@@ -19,6 +20,11 @@ from importlib import import_module
 from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any
+
+from gradual.deadline import Deadline
+
+COMPILING = "its kernels were still being compiled, which `gradual warm-up` does once and for all"
+"""Why the time was over."""
 
 
 @cache
@@ -30,6 +36,37 @@ def can_compile() -> bool:
         _say(f"numba cannot be used ({type(error).__name__}: {error}), so large traces take long")
         return False
     return True
+
+
+_first: dict[str, threading.Thread] = {}
+
+
+def in_time(name: str, call: Callable[[], Any], deadline: Deadline) -> Any:
+    """What `call` gives, which compiles the first time: that cannot be interrupted, so it goes on by itself when
+    the deadline passes (TimeoutError), and is there the next time."""
+    if deadline.seconds_left is None:
+        return call()
+    thread = _first.get(name)
+    if thread is None:
+        thread = _first[name] = threading.Thread(target=suppressed, args=(call,))
+        thread.start()
+    try:
+        thread.join(deadline.seconds_left)
+        deadline.check()
+    except TimeoutError:
+        raise TimeoutError(COMPILING) from None
+    return call()
+
+
+def suppressed(call: Callable[[], Any]) -> None:
+    """Whoever waits calls again, and meets the failure."""
+    with suppress(Exception):
+        call()
+
+
+def compiling() -> bool:
+    """Is something still being compiled that nobody waits for?"""
+    return any(thread.is_alive() for thread in _first.values())
 
 
 class Kept:

@@ -8,10 +8,11 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from gradual.adapters import stem
+from gradual.deadline import Deadline
 from gradual.deciding import pipeline
 from gradual.deciding.ladder import LADDERS
 from gradual.evidence.verdict import Verdict, Witness
-from gradual.history import History, InputError, visible
+from gradual.history import History, InputError, NotInTime, visible
 from gradual.models import Model, load
 from gradual.progress import Progress
 from gradual.telling import brief, words
@@ -43,7 +44,7 @@ class Judgement:
     @property
     def text(self) -> str:
         if isinstance(self.item, InputError):
-            return f"{self.title}: error: {visible(self.item.message)}"
+            return f"{self.title}: {self.verdict.verdict}: {visible(self.item.message)}"
         if self.verdict.verdict == "error":
             return f"{self.title}: {self.verdict.model} error: {visible(self.verdict.message)}"
         lines = brief(self.verdict, self.item, self.model).splitlines()
@@ -56,7 +57,8 @@ class Judgement:
     @property
     def json(self) -> records.Record:
         if not isinstance(self.item, History) or self.verdict.verdict == "error":
-            return records.error_record(self.name, self.item.file, self.verdict.model, self.verdict.message)
+            return records.error_record(self.name, self.item.file, self.verdict.model, self.verdict.message,
+                                        self.verdict.verdict)
         orders = {} if self.orders is None else {"orders": self.orders}
         return records.record(self.verdict, self.item) | orders
 
@@ -133,6 +135,10 @@ class Judge:
         places = [p for p, item in enumerate(chunk) if isinstance(item, History) and len(item) <= pipeline.SMALL]
         if len(places) < MANY or self.engine == "datalog" or self.completion != "auto":
             return {}
+        try:
+            many.prepare(Deadline(self.timeout))
+        except TimeoutError:  # the single one needs nothing compiled
+            return {}
         found = {}
         histories = [item for p in places if isinstance(item := chunk[p], History)]
         for model in self.models:
@@ -151,10 +157,10 @@ class Judge:
 
     def _verdict(self, item: Item, model: Model) -> Verdict:
         if isinstance(item, InputError):
-            return Verdict(model.name, "error", message=str(item))
+            return Verdict(model.name, "unknown" if isinstance(item, NotInTime) else "error", message=str(item))
         try:
             return pipeline.check(item, model, engine=self.engine, completion=self.completion, timeout=self.timeout,
-                                  unordered=self.unordered)
+                                  spent=item.reading, unordered=self.unordered)
         except MemoryError:
             return Verdict(model.name, "unknown", message=pipeline.NO_MEMORY)
         except Exception as error:  # a fault of ours must not cost the user the other histories

@@ -91,7 +91,7 @@ def batch(
     chosen = models_of(model)
     settings = Settings(engine.value, completion.value, timeout, _bytes(memory),
                         str(out.absolute() / FOLDER) if pages else None, format,
-                        trace_options(addresses, initial, allow_empty), tuple(chosen))
+                        trace_options(addresses, initial, allow_empty=allow_empty, timeout=timeout), tuple(chosen))
     made_with = {"engine": engine.value, "completion": completion.value, "format": format,
                  "addresses": addresses or [], "initial": initial or [],
                  **({"allow_empty": True} if allow_empty else {})}

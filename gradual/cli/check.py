@@ -76,7 +76,7 @@ def check(
                   unordered or None, errors_once=not as_json)
     with _witnesses(witness, files) as keep, Progress() as progress:
         progress.start("reading")
-        histories = read_all(files, format, trace_options(addresses, initial, allow_empty))
+        histories = read_all(files, format, trace_options(addresses, initial, allow_empty=allow_empty, timeout=timeout))
         for found in judge.judgements(histories, progress, patience=0 if "-" in files else PATIENCE):
             if witness is not None and (run := found.witness) is not None:
                 keep(run)
@@ -128,7 +128,7 @@ def classify(files: Files, model: Models = None, format: Format = None, addresse
     if not as_json:
         typer.echo(f"{'history':<24}" + "".join(f"{name:>{width}}" for name in told))
     with Progress() as progress:
-        for item in read_all(files, format, trace_options(addresses, initial)):
+        for item in read_all(files, format, trace_options(addresses, initial, timeout=timeout)):
             progress.start(getattr(item, "name", ""))
             if isinstance(item, InputError):
                 failed = True

@@ -33,8 +33,20 @@ Ranges = Annotated[list[str] | None, typer.Option("--addresses", metavar="LO:HI"
 Initial = Annotated[list[str] | None, typer.Option("--initial", metavar="[ADDRESS=]VALUE", help="The value of every "
                                                    "location (or of ADDRESS) before any write; 0 when not given. "
                                                    "Repeatable.")]
-Timeout = Annotated[float | None, typer.Option("--timeout", metavar="S", min=0.0, help="Seconds for each history and "
-                                               "model; then the verdict is unknown.")]
+
+
+def seconds(value: float | None) -> float | None:
+    """The callback of every option that is a time limit."""
+    from gradual.deadline import seconds_of
+
+    try:
+        return None if value is None else seconds_of(value)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+Timeout = Annotated[float | None, typer.Option("--timeout", metavar="S", callback=seconds, help="Seconds for each "
+                                               "history and model, reading included; then the verdict is unknown.")]
 AllowEmpty = Annotated[bool, typer.Option("--allow-empty", help="A history without operations is consistent, not an "
                                           "error.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object per line instead of text.")]
@@ -71,7 +83,8 @@ def known_machine(machine: str | None) -> None:
         raise usage_error(f"no machine called {machine!r}; there are\n{rows}")
 
 
-def trace_options(addresses: list[str] | None, initial: list[str] | None, allow_empty: bool = False) -> Any:
+def trace_options(addresses: list[str] | None, initial: list[str] | None, *, allow_empty: bool = False,
+                  timeout: float | None = None) -> Any:
     from gradual.history import Addresses, Options, location_key, parse_number, word
 
     everywhere = 0
@@ -87,7 +100,7 @@ def trace_options(addresses: list[str] | None, initial: list[str] | None, allow_
         elif not address.strip() or at.setdefault(location_key(address), number) != number:
             raise usage_error(f"--initial {text!r}: an address is needed, and one value for it")
     try:
-        return Options(Addresses.parse(addresses or ()), everywhere, at, allow_empty)
+        return Options(Addresses.parse(addresses or ()), everywhere, at, allow_empty, timeout)
     except ValueError as error:
         raise usage_error(f"--addresses: {error}") from None
 

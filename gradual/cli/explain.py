@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -66,10 +67,10 @@ def explain(
     found = False
     with Progress() as progress:
         progress.start("reading")
-        items = _chosen(read_all([file], format, trace_options(addresses, initial)), history)
+        items = _chosen(read_all([file], format, trace_options(addresses, initial, timeout=timeout)), history)
         for judgement in judge.judgements(items, progress, patience=0):
             progress.start("explaining")
-            text = _text(judgement, witness, outputs)
+            text = _text(judgement, witness, outputs, timeout)
             progress.clear()
             if found:
                 typer.echo()
@@ -91,7 +92,8 @@ def _chosen(items: Iterator[Any], name: str | None) -> Iterator[Any]:
             yield item
 
 
-def _text(judgement: Judgement, witness: bool, outputs: Outputs) -> str:
+def _text(judgement: Judgement, witness: bool, outputs: Outputs, timeout: float | None) -> str:
+    from gradual.deadline import Deadline, alarm
     from gradual.history import History
     from gradual.telling import prose, shortened, words
     from gradual.telling import witness as run
@@ -101,7 +103,9 @@ def _text(judgement: Judgement, witness: bool, outputs: Outputs) -> str:
         return judgement.text
     title = f"{judgement.title}: {words.summary(verdict, item)}"
     if verdict.verdict == "violation":
-        verdict = shortened(verdict, item, model)
+        left = Deadline(timeout, item.reading + verdict.seconds).seconds_left
+        with suppress(TimeoutError), alarm(left):  # the evidence as it is tells as much, at greater length
+            verdict = shortened(verdict, item, model)
         outputs.write(verdict, item, model)
         return f"{title}\n\n{prose(verdict, item, model)}"
     return f"{title}\n\n{run(verdict, item, model)}" if witness and verdict else title

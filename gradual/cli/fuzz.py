@@ -23,6 +23,7 @@ from gradual.cli.common import (
     trace_options,
     usage_error,
 )
+from gradual.cli.common import seconds as limit
 
 if TYPE_CHECKING:
     from gradual.fuzz.loop import Tally
@@ -60,7 +61,8 @@ def fuzz(
     seed: Annotated[int, typer.Option(help="Of the first client; the next ones count up.")] = 0,
     runs: Annotated[int | None, typer.Option(min=1, metavar="N", help="Stop after N runs. [default: 1000, unless "
                                              "--time is given]")] = None,
-    seconds: Annotated[float | None, typer.Option("--time", min=0.0, metavar="S", help="Stop after S seconds.")] = None,
+    seconds: Annotated[float | None, typer.Option("--time", callback=limit, metavar="S", help="Stop after S "
+                                                  "seconds.")] = None,
     keep_going: Annotated[bool, typer.Option("--keep-going", help="Do not stop at the first violation.")] = False,
     save: Annotated[Path | None, typer.Option("--save", metavar="DIR", help="Keep violating histories there, whole and "
                                               "shrunk.")] = None,

@@ -1,9 +1,11 @@
-"""What the exit statuses mean that say nothing about the traces."""
+"""The exit statuses that say nothing about the traces."""
 
 from __future__ import annotations
 
 USAGE = 2
 """A usage or input error; output that cannot be written."""
+LATE = 3
+"""Something stayed unknown: of `run`, the time was over."""
 FAULT = 70
 """A fault of ours, as sysexits.h has it: never 0, 1 or 3, which say something about a trace."""
 INTERRUPTED = 130

@@ -33,7 +33,7 @@ def check(history: History, model: str | ModelText, evidence: Evidence, deadline
     observed = Observed(history)
     text = None if isinstance(model, str) else model
     if isinstance(evidence, Witness):
-        _check_witness(observed, model, evidence)
+        _check_witness(observed, model, evidence, deadline)
     elif isinstance(evidence, Cycle):
         require(not evidence.assumed, "a violation may assume nothing")
         Walk(observed, _axioms(observed, model), evidence).check()
@@ -55,11 +55,11 @@ def check_runs(histories: Sequence[History], model: ModelText, orders: Sequence[
         check(history, model, Witness(order.tolist()))
 
 
-def _check_witness(observed: Observed, model: str | ModelText, witness: Witness) -> None:
+def _check_witness(observed: Observed, model: str | ModelText, witness: Witness, deadline: Deadline) -> None:
     machine = _machine(model)
     if machine and witness.store_order is None:
         require(not witness.orders, "an order of all operations needs no others")
-        replay(observed.history, machine, witness.order)
+        replay(observed.history, machine, witness.order, deadline)
     elif isinstance(model, str):
         raise CertificateError("the machine replays one order of all operations")
     else:

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from gradual.compiling import Kept, can_compile, source_stamp
+from gradual.compiling import Kept, can_compile, in_time, source_stamp
+from gradual.deadline import NEVER, Deadline
 from gradual.evidence.errors import require
 from gradual.evidence.events import Events
 from gradual.evidence.observed import FENCE, FULL, READ, RMW, WRITE, Observed
@@ -63,8 +64,9 @@ def _fence_keeps(observed: Observed, a: int, b: int) -> bool:
 # --- runs
 
 
-def replay(history: History, model: str, order: Sequence[int] | Column) -> None:
-    """Run the operations in `order` and compare every value read, and the values left at the end."""
+def replay(history: History, model: str, order: Sequence[int] | Column, deadline: Deadline = NEVER) -> None:
+    """Run the operations in `order` and compare every value read, and the values left at the end. TimeoutError where
+    the machine is not compiled by the deadline."""
     events = each_once(order, len(history))
     observed = Observed(history)
     kind, location, thread = history.kind, history.location, history.thread
@@ -75,6 +77,8 @@ def replay(history: History, model: str, order: Sequence[int] | Column) -> None:
     machine: Callable[..., int] = run_machine
     if len(history) >= COMPILED_FROM and can_compile():
         machine = _compiled_machine()
+        empty = [column[:0] for column in columns]
+        in_time("certificate", lambda: machine(*empty, 0), deadline)
     else:
         columns = [column.tolist() for column in columns]  # which plain Python reads much faster
     bad = machine(*columns, MACHINES[model])

@@ -28,6 +28,13 @@ class NoMemory(InputError):
         """Nothing more comes of this file."""
 
 
+class NotInTime(InputError):
+    """A history that could not be read within the time limit."""
+
+    def __init__(self, file: str, seconds: float) -> None:
+        super().__init__(f"not read within {seconds:g} s, nor what follows in this file; allow more time", file)
+
+
 def reason(error: OSError) -> str:
     """Why the system refused, as part of a sentence."""
     return (error.strerror or str(error)).lower()

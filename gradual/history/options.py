@@ -74,6 +74,8 @@ class Options:
     """Initial values of single locations, by address."""
     allow_empty: bool = False
     """Take a history without operations for one; otherwise it is an error: most likely nothing was recorded."""
+    timeout: float | None = None
+    """Seconds for reading a history from a file; then there is a `NotInTime` in its place."""
     share: Share = EVERY
     """The histories that are wanted. An adapter may give `Skipped` for others: where that is much faster."""
 

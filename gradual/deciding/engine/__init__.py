@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from gradual.compiling import say_when_new
-from gradual.deadline import Deadline
+from gradual.compiling import in_time, say_when_new
+from gradual.deadline import NEVER, Deadline
 from gradual.deciding import kernel
 from gradual.deciding.engine import kernels, static
 from gradual.deciding.engine.plan import Edge
@@ -50,14 +50,15 @@ def decide(history: History, fit: Fit, deadline: Deadline, *, extra: Sequence[Ed
     """One history. `extra` edges hold besides those of the model."""
     if compiled is None:
         compiled = kernel.pays(history)
-    functions: Any = load() if compiled else static
+    functions: Any = ready(deadline) if compiled else static
     run = Run([history], fit, compiled, extra=extra)
+    deadline.check()
     return _outcomes(run, functions, deadline, BUDGET if compiled else PLAIN_BUDGET)[0]
 
 
 def decide_many(histories: Sequence[History], fit: Fit, deadline: Deadline, patience: int = PATIENCE) -> list[Outcome]:
     """Many small histories in one call, compiled. Where that would take more than patience: undecided."""
-    return _outcomes(Run(histories, fit, True, patience=patience), load(), deadline, BUDGET)
+    return _outcomes(Run(histories, fit, True, patience=patience), ready(deadline), deadline, BUDGET)
 
 
 def static_edges(history: History, fit: Fit) -> tuple[Column, int]:
@@ -118,6 +119,17 @@ def load() -> Any:
     run = examples()
     types = {"Batch": run.batch, "Building": run.building, "Tables": run.new_tables(), "Results": run.results}
     return kernel.compiled(("decide",), (kernels, static), types)
+
+
+def ready(deadline: Deadline) -> Any:
+    """The compiled kernels, once they have run: then they are compiled. TimeoutError where that takes longer."""
+    return in_time("engine", _run_once, deadline)
+
+
+@cache
+def _run_once() -> Any:
+    _outcomes(examples(), load(), NEVER, BUDGET)
+    return load()
 
 
 def examples() -> Run:

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
-from gradual.deadline import Deadline
+from gradual.compiling import in_time
+from gradual.deadline import NEVER, Deadline
 from gradual.deciding import kernel
 from gradual.deciding.engine import kernels as engine_kernels
 from gradual.deciding.engine import static, tables
@@ -38,10 +39,12 @@ class Saturation:
         operations = max(map(len, histories))
         self._graph = self._new_graph(8 * operations + 64, 2 * operations + 64, 64)
         self._ordered = kernels.Ordered(tables.rows("ordered", len(histories), self._plain, kernels.FIELDS))
-        kernels_: Any = load() if compiled else kernels
+        self._saturate(ready(deadline) if compiled else kernels, deadline)
+
+    def _saturate(self, functions: Any, deadline: Deadline) -> None:
         while True:
-            put(self._graph.now[0], budget=BUDGET if compiled else PLAIN_BUDGET)
-            answer = kernels_.saturate_all(self._run.batch, self._run.building, self._graph, self._ordered)
+            put(self._graph.now[0], budget=PLAIN_BUDGET if self._plain else BUDGET)
+            answer = functions.saturate_all(self._run.batch, self._run.building, self._graph, self._ordered)
             if answer == kernels.DONE:
                 break
             deadline.check()
@@ -93,17 +96,34 @@ class Saturation:
         return get(clock, "latest") >= get(g.event[a], "position")
 
 
+def ready(deadline: Deadline) -> Any:
+    """The compiled kernels, once they have run. TimeoutError where compiling them takes longer."""
+    return in_time("saturation", _run_once, deadline)
+
+
 @cache
-def load() -> Any:
-    """The compiled kernels."""
+def _run_once() -> Any:
+    _example()._saturate(load(), NEVER)
+    return load()
+
+
+def _example() -> Saturation:
     from gradual.deciding.engine import examples
 
     small = Saturation.__new__(Saturation)
     small._plain = False
     small._run = examples()
-    ordered = kernels.Ordered(tables.rows("ordered", 1, False, kernels.FIELDS))
-    types = {"Batch": small._run.batch, "Building": small._run.building, "Graph": small._new_graph(1, 1, 1),
-             "Ordered": ordered, "Tables": small._run.new_tables(), "Results": small._run.results}
+    small._graph = small._new_graph(1, 1, 1)
+    small._ordered = kernels.Ordered(tables.rows("ordered", 1, False, kernels.FIELDS))
+    return small
+
+
+@cache
+def load() -> Any:
+    """The kernels, to be compiled."""
+    small = _example()
+    types = {"Batch": small._run.batch, "Building": small._run.building, "Graph": small._graph,
+             "Ordered": small._ordered, "Tables": small._run.new_tables(), "Results": small._run.results}
     return kernel.compiled(("saturate_all",), (engine_kernels, static, kernels), types)
 
 

@@ -12,7 +12,7 @@ from gradual.deadline import Deadline
 from gradual.deciding import pipeline
 from gradual.deciding.ladder import LADDERS
 from gradual.evidence.verdict import Verdict, Witness
-from gradual.history import History, InputError, NotInTime, visible
+from gradual.history import History, InputError, NoMemory, NotInTime, visible
 from gradual.models import Model, load
 from gradual.progress import Progress
 from gradual.telling import brief, words
@@ -157,7 +157,8 @@ class Judge:
 
     def _verdict(self, item: Item, model: Model) -> Verdict:
         if isinstance(item, InputError):
-            return Verdict(model.name, "unknown" if isinstance(item, NotInTime) else "error", message=str(item))
+            limited = isinstance(item, NoMemory | NotInTime)
+            return Verdict(model.name, "unknown" if limited else "error", message=str(item))
         try:
             return pipeline.check(item, model, engine=self.engine, completion=self.completion, timeout=self.timeout,
                                   spent=item.reading, unordered=self.unordered)

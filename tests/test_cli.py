@@ -362,6 +362,16 @@ def test_an_input_error_is_told_once(tmp_path: Path) -> None:
     assert gradual("explain", tmp_path / "t.csv", "--model", "all").stdout.count("one") == 1
 
 
+def test_witnesses_of_compiled_schedules(tmp_path: Path) -> None:
+    """Beyond 3 000 operations the order is an array; as JSON its numbers are numbers."""
+    assert gradual("generate", "--machine", "tso", "--operations", "3500", "-o", tmp_path / "t.csv").returncode == 0
+    done = gradual("check", tmp_path / "t.csv", "--model", "tso", "--witness", tmp_path / "w.jsonl", "--json")
+    assert done.returncode == 0
+    record = json.loads((tmp_path / "w.jsonl").read_text())
+    assert sorted(step["operation"] for step in record["order"]) == list(range(3500))
+    assert sorted(records(done)[0]["witness"]["order"]) == list(range(3500))  # type: ignore[index]
+
+
 def test_engines(trace: Path) -> None:
     for engine, decided_by in (("auto", "CCM"), ("datalog", "CCM"), ("schedule", "cycle")):
         row = records(gradual("check", trace, "--engine", engine, "--json"))[0]

@@ -155,3 +155,41 @@ def test_alarms() -> None:
     assert time.monotonic() - started < 2
     time.sleep(0.1)  # nothing rings any more
     assert Deadline(None).grace().seconds_left is None
+
+
+# --- memory
+
+
+def test_memory_of_check(large: Path, tmp_path: Path) -> None:
+    (tmp_path / "ok.csv").write_text(OK)
+    assert timed("check", tmp_path / "ok.csv", "--memory", "100M")[0].returncode == 0
+    done, _ = timed("check", large, "--memory", "30M")
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "memory" in done.stdout + done.stderr
+    assert timed("check", large, "--memory", "lots")[0].returncode == 2
+
+
+def test_the_plain_encoding_is_bounded() -> None:
+    verdict = gradual.check(gradual.generate("sc", operations=10_000), completion="direct")
+    assert verdict.verdict == "unknown"
+    assert "up to 800 operations" in verdict.message and "Without --completion direct" in verdict.message
+
+
+def test_many_threads_fit() -> None:
+    """50 000 threads of two operations each, which once needed a table of threads by locations."""
+    builder = gradual.Builder("many", "")
+    for thread in range(50_000):
+        builder.write(str(thread), thread % 500, thread + 1)
+        builder.read(str(thread), thread % 500, thread + 1)
+    history = builder.build()
+    for model in ("sc", "tso", "pso"):
+        assert gradual.check(history, model).verdict == "consistent"
+
+
+def test_tables_that_do_not_fit_say_what_would(monkeypatch: pytest.MonkeyPatch) -> None:
+    from gradual.deciding.engine import tables
+
+    monkeypatch.setattr(tables, "MEMORY", 1 << 16)
+    verdict = gradual.check(gradual.generate("sc", operations=5000))
+    assert verdict.verdict == "unknown"
+    assert "--memory" in verdict.message and "--addresses" in verdict.message

@@ -21,12 +21,14 @@ from gradual.cli.common import (
     FailFast,
     Format,
     Initial,
+    Memory,
     Models,
     Ranges,
     Timeout,
     known_format,
     models_of,
     refused,
+    size_of,
     trace_options,
     usage_error,
 )
@@ -67,10 +69,9 @@ def batch(
     engine: Engine = EngineChoice.auto,
     completion: Completion = CompletionChoice.auto,
     timeout: Timeout = None,
-    memory: Annotated[str | None, typer.Option("--memory", metavar="SIZE", help="What a history may take, e.g. 500M or "
-                                               "2G; then its verdict is error.")] = None,
-    jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Processes. [default: one per "
-                                             "core]")] = None,
+    memory: Memory = None,
+    jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Processes, at most one per "
+                                             "core. [default: one per core]")] = None,
     fail_fast: FailFast = False,
     only_violations: Annotated[Path | None, typer.Option("--only-violations", metavar="DIR", help="Copy the traces "
                                                          "that violate a model to DIR.")] = None,
@@ -89,13 +90,13 @@ def batch(
     known_format(format)
     _refuse(paths, junit, only_violations, dask, memory, jobs)
     chosen = models_of(model)
-    settings = Settings(engine.value, completion.value, timeout, _bytes(memory),
+    settings = Settings(engine.value, completion.value, timeout, size_of(memory),
                         str(out.absolute() / FOLDER) if pages else None, format,
                         trace_options(addresses, initial, allow_empty=allow_empty, timeout=timeout), tuple(chosen))
     made_with = {"engine": engine.value, "completion": completion.value, "format": format,
                  "addresses": addresses or [], "initial": initial or [],
                  **({"allow_empty": True} if allow_empty else {})}
-    models, workers = tuple(map(str, chosen)), jobs or _cores()
+    models, workers = tuple(map(str, chosen)), min(jobs or _cores(), _cores())
     try:
         with closing(_crew(dask, workers, settings)) as crew:  # first of all: it takes a while to get ready
             traces = _traces(paths, format, only_violations)
@@ -215,19 +216,6 @@ def _finish(results: Results, sources: list[str], models: Sequence[str], junit: 
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-
-
-def _bytes(text: str | None) -> int | None:
-    if text is None:
-        return None
-    unit = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}.get(text[-1:].upper(), 1)
-    try:
-        size = int(float(text.rstrip("KMGTkmgt")) * unit)
-    except (ValueError, OverflowError):
-        size = 0
-    if size <= 0:
-        raise usage_error(f"--memory {text!r}: write a size such as 500M or 2G")
-    return size
 
 
 @app.command(epilog="""Example:

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
+from gradual.cli.apart import with_memory
 from gradual.cli.app import app
 from gradual.cli.common import (
     ALL,
@@ -25,12 +26,14 @@ from gradual.cli.common import (
     Format,
     Initial,
     Json,
+    Memory,
     Models,
     Ranges,
     Timeout,
     models_of,
     read_all,
     refused,
+    size_of,
     trace_options,
     usage_error,
 )
@@ -58,6 +61,7 @@ def check(
     engine: Engine = EngineChoice.auto,
     completion: Completion = CompletionChoice.auto,
     timeout: Timeout = None,
+    memory: Memory = None,
     fail_fast: FailFast = False,
     compare_orders: Annotated[bool, typer.Option("--compare-orders", help="Also tell how many write pairs CCv, CCM or "
                                                  "wCCM, and saturation leave unordered, side by side.")] = False,
@@ -72,11 +76,14 @@ def check(
     from gradual.progress import Progress
 
     gc.set_threshold(200_000, 20, 100)  # verdicts hold no cycles: looking for them costs more than it frees
-    judge = Judge(models_of(model), engine.value, completion.value, timeout, compare_orders,
+    chosen, options = models_of(model), trace_options(addresses, initial, allow_empty=allow_empty, timeout=timeout)
+    if (more := size_of(memory)) is not None:
+        with_memory(more)
+    judge = Judge(chosen, engine.value, completion.value, timeout, compare_orders,
                   unordered or None, errors_once=not as_json)
     with _witnesses(witness, files) as keep, Progress() as progress:
         progress.start("reading")
-        histories = read_all(files, format, trace_options(addresses, initial, allow_empty=allow_empty, timeout=timeout))
+        histories = read_all(files, format, options)
         for found in judge.judgements(histories, progress, patience=0 if "-" in files else PATIENCE):
             if witness is not None and (run := found.witness) is not None:
                 keep(run)

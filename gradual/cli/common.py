@@ -47,9 +47,25 @@ def seconds(value: float | None) -> float | None:
 
 Timeout = Annotated[float | None, typer.Option("--timeout", metavar="S", callback=seconds, help="Seconds for each "
                                                "history and model, reading included; then the verdict is unknown.")]
+Memory = Annotated[str | None, typer.Option("--memory", metavar="SIZE", help="What a history may take, e.g. 500M or "
+                                            "2G; then its verdict is unknown (of a batch: error).")]
 AllowEmpty = Annotated[bool, typer.Option("--allow-empty", help="A history without operations is consistent, not an "
                                           "error.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object per line instead of text.")]
+
+
+def size_of(text: str | None) -> int | None:
+    """What --memory says, in bytes."""
+    if text is None:
+        return None
+    unit = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}.get(text[-1:].upper(), 1)
+    try:
+        size = int(float(text.rstrip("KMGTkmgt")) * unit)
+    except (ValueError, OverflowError):
+        size = 0
+    if size <= 0:
+        raise usage_error(f"--memory {text!r}: write a size such as 500M or 2G")
+    return size
 
 
 def usage_error(message: str) -> typer.Exit:

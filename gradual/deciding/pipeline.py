@@ -23,7 +23,8 @@ from gradual.models.matrix import TooLarge
 ENGINES = ("auto", "schedule", "datalog")
 """datalog climbs the ladder first, and is quadratic; schedule leaves it out. auto decides as schedule does, and climbs
 the ladder of a small violation afterwards, to name the criterion that fails."""
-NO_MEMORY = "not decided within the memory there is"
+NO_MEMORY = ("not decided within the memory there is; allow more (--memory), or keep fewer locations with --addresses, "
+             "which asks less")
 SMALL = 500
 """Operations up to which a history counts as small."""
 ORDERED_UP_TO = 20_000

@@ -23,7 +23,8 @@ class NoMemory(InputError):
 
     def __init__(self, file: str, history: str = "", *, rest: bool = False) -> None:
         more = ", nor what follows" if rest else ""
-        super().__init__(f"there is not enough memory to read it{more}", file, 0, history)
+        super().__init__(f"there is not enough memory to read it{more}; allow more, or split the file", file, 0,
+                         history)
         self.rest = rest
         """Nothing more comes of this file."""
 

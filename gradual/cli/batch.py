@@ -20,6 +20,7 @@ from gradual.cli.common import (
     EngineChoice,
     FailFast,
     Format,
+    Hex,
     Initial,
     Memory,
     Models,
@@ -65,6 +66,7 @@ def batch(
     format: Format = None,
     addresses: Ranges = None,
     initial: Initial = None,
+    hex: Hex = False,
     allow_empty: AllowEmpty = False,
     engine: Engine = EngineChoice.auto,
     completion: Completion = CompletionChoice.auto,
@@ -92,10 +94,11 @@ def batch(
     chosen = models_of(model)
     settings = Settings(engine.value, completion.value, timeout, size_of(memory),
                         str(out.absolute() / FOLDER) if pages else None, format,
-                        trace_options(addresses, initial, allow_empty=allow_empty, timeout=timeout), tuple(chosen))
+                        trace_options(addresses, initial, hex=hex, allow_empty=allow_empty, timeout=timeout),
+                        tuple(chosen))
     made_with = {"engine": engine.value, "completion": completion.value, "format": format,
                  "addresses": addresses or [], "initial": initial or [],
-                 **({"allow_empty": True} if allow_empty else {})}
+                 **{name: True for name, asked in (("allow_empty", allow_empty), ("hex", hex)) if asked}}
     models, workers = tuple(map(str, chosen)), min(jobs or _cores(), _cores())
     try:
         with closing(_crew(dask, workers, settings)) as crew:  # first of all: it takes a while to get ready
@@ -103,7 +106,7 @@ def batch(
             results = _results(out, made_with, Limits(timeout, settings.memory))
             _run(crew, traces, models, results, workers, fail_fast, only_violations)
         status = _finish(results, [trace.source for trace in traces], models, junit,
-                         _reading(format, addresses, initial))
+                         _reading(format, addresses, initial, hex))
     except KeyboardInterrupt:
         typer.echo("gradual: interrupted; what was done is kept, and the same command goes on from there", err=True)
         raise
@@ -169,12 +172,13 @@ def _crew(dask: str | None, jobs: int, settings: Settings) -> Crew:
     return Cluster(dask, settings)
 
 
-def _reading(format: str | None, addresses: list[str] | None, initial: list[str] | None) -> str:
+def _reading(format: str | None, addresses: list[str] | None, initial: list[str] | None, hex: bool) -> str:
     """The options with which one of these files is read as here."""
     from shlex import quote
 
     given = [("--format", [format] if format else []), ("--addresses", addresses or []), ("--initial", initial or [])]
-    return "".join(f" {name} {quote(value)}" for name, values in given for value in values)
+    options = "".join(f" {name} {quote(value)}" for name, values in given for value in values)
+    return f"{options} --hex" if hex else options
 
 
 def _refuse(paths: list[str], junit: str | None, only_violations: Path | None, dask: str | None, memory: str | None,

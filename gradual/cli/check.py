@@ -24,6 +24,7 @@ from gradual.cli.common import (
     FailFast,
     Files,
     Format,
+    Hex,
     Initial,
     Json,
     Memory,
@@ -57,6 +58,7 @@ def check(
     format: Format = None,
     addresses: Ranges = None,
     initial: Initial = None,
+    hex: Hex = False,
     allow_empty: AllowEmpty = False,
     engine: Engine = EngineChoice.auto,
     completion: Completion = CompletionChoice.auto,
@@ -76,7 +78,8 @@ def check(
     from gradual.progress import Progress
 
     gc.set_threshold(200_000, 20, 100)  # verdicts hold no cycles: looking for them costs more than it frees
-    chosen, options = models_of(model), trace_options(addresses, initial, allow_empty=allow_empty, timeout=timeout)
+    chosen = models_of(model)
+    options = trace_options(addresses, initial, hex=hex, allow_empty=allow_empty, timeout=timeout)
     if (more := size_of(memory)) is not None:
         with_memory(more)
     judge = Judge(chosen, engine.value, completion.value, timeout, compare_orders,
@@ -121,7 +124,7 @@ def _witnesses(out: str | None, files: list[str]) -> Iterator[Callable[[dict[str
 
 Exit status: 0 when everything could be read, whatever holds; 2 otherwise.""")
 def classify(files: Files, model: Models = None, format: Format = None, addresses: Ranges = None,
-             initial: Initial = None, timeout: Timeout = None, as_json: Json = False) -> None:
+             initial: Initial = None, hex: Hex = False, timeout: Timeout = None, as_json: Json = False) -> None:
     """Tell every criterion of each history: those below each model, and the model (all, unless --model says which)."""
     from gradual.deciding.classification import classify as classify_history
     from gradual.deciding.classification import names
@@ -135,7 +138,7 @@ def classify(files: Files, model: Models = None, format: Format = None, addresse
     if not as_json:
         typer.echo(f"{'history':<24}" + "".join(f"{name:>{width}}" for name in told))
     with Progress() as progress:
-        for item in read_all(files, format, trace_options(addresses, initial, timeout=timeout)):
+        for item in read_all(files, format, trace_options(addresses, initial, hex=hex, timeout=timeout)):
             progress.start(getattr(item, "name", ""))
             if isinstance(item, InputError):
                 failed = True

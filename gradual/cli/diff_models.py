@@ -12,6 +12,7 @@ from gradual.cli.common import (
     ALL,
     Files,
     Format,
+    Hex,
     Initial,
     Json,
     Models,
@@ -34,7 +35,7 @@ SHOWN = 40
 
 Exit status: 0 when every verdict is known, whatever it is; 2 after an input error, 3 when something stayed unknown.""")
 def diff_models(files: Files, model: Models = None, format: Format = None, addresses: Ranges = None,
-                initial: Initial = None, timeout: Timeout = None, as_json: Json = False) -> None:
+                initial: Initial = None, hex: Hex = False, timeout: Timeout = None, as_json: Json = False) -> None:
     """Tell why models differ on a history: which operations had to overtake others. Models go from strong to weak; all
     that ship, unless --model says which."""
     from gradual.deciding.overtaking import compare
@@ -44,7 +45,7 @@ def diff_models(files: Files, model: Models = None, format: Format = None, addre
     statuses = {0}
     chosen = models_of(model or [ALL])
     with Progress() as progress:
-        for item in read_all(files, format, trace_options(addresses, initial, timeout=timeout)):
+        for item in read_all(files, format, trace_options(addresses, initial, hex=hex, timeout=timeout)):
             if isinstance(item, InputError):
                 statuses.add(3 if isinstance(item, NotInTime) else 2)
                 progress.clear()

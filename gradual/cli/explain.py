@@ -11,6 +11,7 @@ import typer
 from gradual.cli.app import app
 from gradual.cli.common import (
     Format,
+    Hex,
     Initial,
     Models,
     Ranges,
@@ -49,6 +50,7 @@ def explain(
     format: Format = None,
     addresses: Ranges = None,
     initial: Initial = None,
+    hex: Hex = False,
     timeout: Timeout = None,
     witness: Annotated[bool, typer.Option("--witness", help="Of a consistent history, print the run that explains it, "
                                           "a line per step.")] = False,
@@ -67,7 +69,7 @@ def explain(
     found = False
     with Progress() as progress:
         progress.start("reading")
-        items = _chosen(read_all([file], format, trace_options(addresses, initial, timeout=timeout)), history)
+        items = _chosen(read_all([file], format, trace_options(addresses, initial, hex=hex, timeout=timeout)), history)
         for judgement in judge.judgements(items, progress, patience=0):
             progress.start("explaining")
             text = _text(judgement, witness, outputs, timeout)

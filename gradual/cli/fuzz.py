@@ -13,6 +13,7 @@ import typer
 from gradual.cli.app import app
 from gradual.cli.common import (
     Format,
+    Hex,
     Initial,
     Models,
     Ranges,
@@ -72,6 +73,7 @@ def fuzz(
     format: Format = None,
     addresses: Ranges = None,
     initial: Initial = None,
+    hex: Hex = False,
 ) -> None:
     """Test a machine with random clients: run, check, shrink what violates, and report."""
     from gradual.fuzz.client import MIXED, PATTERNS, random_client
@@ -86,7 +88,7 @@ def fuzz(
     known_machine(machine)
     _usable(command, save)
     tested = (Small(machine) if machine is not None
-              else Command(command or "", format, trace_options(addresses, initial), run_timeout))
+              else Command(command or "", format, trace_options(addresses, initial, hex=hex), run_timeout))
     clients = (random_client(threads, operations, locations, number, pattern) for number in count(seed))
     loop = Loop(clients, tested, models_of(model), runs=runs or (1000 if seconds is None else None), seconds=seconds,
                 keep_going=keep_going, save=save, timeout=timeout)

@@ -13,6 +13,7 @@ from gradual.cli.app import app
 from gradual.cli.common import (
     DEFAULT_MODEL,
     Format,
+    Hex,
     Initial,
     OneModel,
     Ranges,
@@ -56,6 +57,7 @@ def shrink(
                                            "given, csv on standard output.")] = None,
     addresses: Ranges = None,
     initial: Initial = None,
+    hex: Hex = False,
     timeout: Annotated[float | None, typer.Option("--timeout", metavar="S", callback=seconds, help="Seconds for "
                                                   "all; then the smallest history so far is the result.")] = None,
 ) -> None:
@@ -68,7 +70,7 @@ def shrink(
     started, deadline = time.perf_counter(), Deadline(timeout)
     with Progress() as progress:
         progress.start("reading")
-        items = read_all([file], format, trace_options(addresses, initial, timeout=timeout))
+        items = read_all([file], format, trace_options(addresses, initial, hex=hex, timeout=timeout))
         candidates = _wanted(items, history, file)
         found = _first_violation(candidates, chosen, deadline, progress)
     if output is not None:

@@ -56,6 +56,8 @@ def read(stream: BinaryIO, file: str, options: Options, opener: Callable[[Any], 
     try:
         names, batches = opener(pa.BufferReader(stream.read()))
         columns = header(names)
+    except MemoryError:
+        raise
     except (pa.ArrowException, OSError) as error:
         yield InputError(f"this cannot be read as {what}: {_first_line(error)}", file)
     except ValueError as error:
@@ -110,6 +112,8 @@ class _Ended(Iterator["pa.RecordBatch"]):
         if self.error is None:
             try:
                 return next(self._batches)
+            except MemoryError:
+                raise
             except (pa.ArrowException, OSError, ValueError) as error:
                 self.error = error
         raise StopIteration
@@ -149,6 +153,8 @@ def _rows(batches: Iterable[pa.RecordBatch], columns: Names, file: str, row: int
             for found in zip(*cells, strict=False):
                 row += 1
                 yield row, found
+    except MemoryError:
+        raise
     except (pa.ArrowException, OSError, ValueError) as error:
         yield InputError(f"the rest of the file cannot be read: {_first_line(error)}", file, row)
 

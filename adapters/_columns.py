@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradual.deadline import share
 from gradual.history import (
     AMBIGUOUS,
     EXCLUSIVE,
@@ -234,6 +235,7 @@ class Table:
         codes = np.where(codes < 0, names.index(nameless) if nameless in names else len(names), codes)
         names.append(nameless)
         self.bounds: Column = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1], [True]]))
+        share(len(self.bounds) - 1)
         """Where histories begin, and where the last one ends."""
         self._names = [names[code] for code in codes[self.bounds[:-1]].tolist()]
 

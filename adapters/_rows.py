@@ -35,6 +35,7 @@ from gradual.history import (
     InputError,
     Kind,
     Options,
+    as_hex,
     parse_number,
 )
 from gradual.history.annotations import fence_name, order_name
@@ -188,7 +189,8 @@ def number(cell: object, column: str) -> int:
         if cell.is_integer() and abs(cell) <= 1 << 53:
             return int(cell)
         raise ValueError(f"{column} {cell} is not a whole number, or too large for a float to hold")
-    raise ValueError(f"{column} {described(cell)} is not a number")
+    hint = "; --hex reads hex without 0x" if isinstance(cell, str) and as_hex(cell) != cell else ""
+    raise ValueError(f"{column} {described(cell)} is not a number{hint}")
 
 
 def name(cell: object, column: str) -> str:
@@ -274,6 +276,8 @@ def add(builder: Builder, line: int, cells: Cells) -> None:
 
 def _add(builder: Builder, line: int, cells: Cells) -> None:
     thread, op, address, value, read, time, size, *others, _ = cells
+    if builder.options.hex:
+        address, value, read = (as_hex(cell) if isinstance(cell, str) else cell for cell in (address, value, read))
     kind, orders, marks = _op(op)
     if kind == _INIT:
         where = None if _absent(address) else name(address, "address")

@@ -33,6 +33,8 @@ _WIDTHS = (
 _FENCES = {b"MFENCE": FULL, b"LFENCE": FENCES["r.rw"], b"SFENCE": FENCES["w.w"]}
 WITHOUT_ADDRESS = (b"mfence", b"lfence", b"sfence", b"ld", b"st")
 """How micro-operations begin that matter although no address is printed (accesses: to complain)."""
+_BARE = re.compile(rb"[A-Z]\w*")
+"""The class of an operation (`IntAlu`), where its micro-operation would stand: the instruction is printed by itself."""
 _HIGH_BYTES = (b"ah", b"bh", b"ch", b"dh")
 
 
@@ -43,6 +45,15 @@ def width(register: bytes) -> int:
     [8, 4, 2, 1, 0]
     """
     return next((size for size, names in _WIDTHS if names.fullmatch(register)), 0)
+
+
+def bare_fence(instruction: bytes, operation: bytes) -> int:
+    """What a fence orders that is printed without its micro-operation, as gem5 does; 0 for anything else.
+
+    >>> bare_fence(b"MFENCE", b"IntAlu") == FULL, bare_fence(b"XCHG_M_R", b"mfence"), bare_fence(b"NOP", b"IntAlu")
+    (True, 0, 0)
+    """
+    return _FENCES.get(instruction, 0) if _BARE.fullmatch(operation) else 0
 
 
 def role(instruction: bytes, operation: bytes) -> Role | None:

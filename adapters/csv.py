@@ -45,7 +45,7 @@ def read(stream: BinaryIO, file: str, options: Options) -> Iterator[History | In
     source: Iterable[bytes] = stream
     if file != "-" and os.path.isfile(file):  # nobody is still writing it
         data, source = _ahead(stream)
-        if _SMALL <= len(data) <= _LARGE and isinstance(source, io.BytesIO):
+        if not options.hex and _SMALL <= len(data) <= _LARGE and isinstance(source, io.BytesIO):
             by_columns = _by_columns(data, file, options)
             if by_columns is not None:
                 yield from by_columns

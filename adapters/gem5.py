@@ -9,9 +9,11 @@ address at which an access begins.
 What becomes what, where the log leaves a choice:
 
 - A fence is kept with what it orders: RISC-V's `fence w,w` and `fence iorw,ow` (devices do not count) by their
-  sets, x86's LFENCE as r.rw, SFENCE as w.w, MFENCE and RISC-V's `fence rw,rw` in full. What a model makes of a weak
-  one is the model's business. A `fence` printed without its sets, by old versions, is left out: taking it for a full
-  fence could make a correct machine look broken. gem5 prints `fence.tso` as `fence rw, rw`: it cannot be told apart.
+  sets, x86's LFENCE as r.rw, SFENCE as w.w, MFENCE and RISC-V's `fence rw,rw` in full, with their micro-
+  operation or (`MFENCE : IntAlu`) without; `XCHG_M_R.mfence` belongs to its locked instruction and is none.
+  What a model makes of a weak one is the model's business. A `fence` printed without its sets, by old versions,
+  is left out: taking it for a full fence could make a correct machine look broken. gem5 prints `fence.tso` as
+  `fence rw, rw`: it cannot be told apart.
 - `.aq` and `.rl` of an atomic are kept as its marks; the micro-operations that carry them out are no fences.
 - Fences before a thread's first and after its last selected access order nothing and are left out.
 - An AMO prints the old value only. The new one is computed from the source register, whose value is the
@@ -202,9 +204,11 @@ class _Reader:
     def _x86_role(self, cpu: Cpu, line: Line) -> _riscv.Role:
         accesses = b" A=" in line.result
         cpu.whole = cpu.whole or not accesses
+        instruction = line.text.strip()
+        if not accesses and (orders := _x86.bare_fence(instruction, line.operation)):
+            return "fence", orders
         if not accesses and not line.operation.startswith(_x86.WITHOUT_ADDRESS):
             return "nothing", 0
-        instruction = line.text.strip()
         role = _x86.role(instruction, line.operation) if instruction.isupper() else None
         return role or ("unknown" if accesses else "nothing", 0)
 

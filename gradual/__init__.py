@@ -51,26 +51,42 @@ def check(history: History | str | os.PathLike[str], model: str | Model = "sc", 
     engine      "schedule" is near-linear, "datalog" climbs the ladder of criteria first; "auto" is schedule, and names
                 the criterion that a small violation fails
     completion  "auto" is the engine; "enumerate" and "sat" order what the ladder leaves open, "direct" everything
-    timeout     seconds after which the verdict is "unknown"
+    timeout     seconds after which the verdict is "unknown", reading included
     unordered   count the write pairs that are not forced; None: of up to 20 000 operations
     format, options  as for `read`, when a path is given
 
     The verdict's `evidence` (a run of the machine, or a proof that there is none) has been checked.
     A Verdict is true when it says "consistent". Raises InputError when the trace cannot be read.
     """
+    from gradual.deadline import Deadline
     from gradual.deciding import pipeline
-    from gradual.history import History
+    from gradual.evidence.verdict import Verdict
+    from gradual.history import History, NotInTime
+    from gradual.models import load
     from gradual.telling import words
 
+    Deadline(timeout)
+    spent, chosen = 0.0, load(model)
     if not isinstance(history, History):
-        history = _only(history, format, options)
-    verdict = pipeline.check(history, model, engine=engine, completion=completion, timeout=timeout, unordered=unordered)
+        try:
+            history = _only(history, format, options, timeout)
+        except NotInTime as late:
+            return Verdict(chosen.name, "unknown", message=late.message)
+        spent = history.reading
+    verdict = pipeline.check(history, chosen, engine=engine, completion=completion, timeout=timeout, spent=spent,
+                             unordered=unordered)
     return words.told(verdict, history)
 
 
-def _only(path: str | os.PathLike[str], format: str | None, options: Options | None) -> History:
-    from gradual.history import InputError
+def _only(path: str | os.PathLike[str], format: str | None = None, options: Options | None = None,
+          timeout: float | None = None) -> History:
+    from dataclasses import replace
 
+    from gradual.history import InputError
+    from gradual.history import Options as Chosen
+
+    if timeout is not None:
+        options = replace(options or Chosen(), timeout=timeout)
     histories = read(path, format=format, options=options)
     first: History | InputError | None = next(histories, None)
     if first is None:
@@ -100,7 +116,7 @@ def classify(history: History | str | os.PathLike[str], *, timeout: float | None
     from gradual.history import History
 
     if not isinstance(history, History):
-        history = _only(history, None, None)
+        history = _only(history)
     return classification.classify(history, timeout=timeout)
 
 
@@ -115,7 +131,7 @@ def shrink(history: History | str | os.PathLike[str], model: str | Model = "sc",
     from gradual.history import History
 
     if not isinstance(history, History):
-        history = _only(history, None, None)
+        history = _only(history)
     return shrink_history(history, model, timeout=timeout, progress=progress)
 
 

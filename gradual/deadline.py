@@ -1,15 +1,33 @@
-"""A time limit that is passed along and asked about."""
+"""A time limit: passed along and asked about, and, for what does not ask, an alarm."""
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+IMPORTING = "<frozen importlib._bootstrap>"
+AGAIN = 0.02
+"""Seconds until the alarm is tried again, where it would have broken an import."""
+
+
+def seconds_of(limit: float) -> float:
+    """A time limit that makes sense. Raises ValueError."""
+    if not limit >= 0:
+        raise ValueError(f"a time limit is a number of seconds, not negative; {limit:g} is none")
+    return limit
 
 
 class Deadline:
     """`check` raises TimeoutError once `seconds` have passed; with None it never does."""
 
-    def __init__(self, seconds: float | None = None) -> None:
-        self._end = None if seconds is None else time.monotonic() + seconds
+    def __init__(self, seconds: float | None = None, spent: float = 0.0) -> None:
+        """`spent` seconds of it are gone already."""
+        self._seconds = None if seconds is None else seconds_of(seconds)
+        self._end = None if seconds is None else time.monotonic() + seconds - spent
 
     @property
     def seconds_left(self) -> float | None:
@@ -19,5 +37,87 @@ class Deadline:
         if self._end is not None and time.monotonic() >= self._end:
             raise TimeoutError
 
+    def grace(self) -> Deadline:
+        """A little later, for what only makes sure of an answer that is there."""
+        return Deadline(None if self._seconds is None else (self.seconds_left or 0.0) + 0.1 * self._seconds + 0.2)
+
 
 NEVER = Deadline(None)
+
+
+class _Alarm:
+    """The alarm that is set. Signals belong to the process, so there is one at a time."""
+
+    def __init__(self, seconds: float, alone: bool) -> None:
+        self.alone = alone
+        self.started = time.monotonic()
+        self.seconds = seconds
+        self.shared_by = 1
+
+    @property
+    def end(self) -> float:
+        return self.started + self.seconds * self.shared_by
+
+    def arm(self) -> None:
+        signal.setitimer(signal.ITIMER_REAL, max(self.end - time.monotonic(), 1e-6))
+
+
+_alarms: list[_Alarm] = []
+"""Those that are set, the innermost last."""
+
+
+@contextmanager
+def alarm(seconds: float | None, *, alone: bool = False) -> Iterator[None]:
+    """Raises TimeoutError inside once the time is over, between any two steps of Python; `alone` makes alarms around
+    it wait until then.
+
+    Only in the main thread, where signals are heard, and only if nobody else uses this one: otherwise those who ask a
+    Deadline are the only ones to notice. Loops in compiled code must ask in any case.
+    """
+    if seconds is None or not _possible():
+        yield
+        return
+    _alarms.append(_Alarm(seconds, alone))
+    try:
+        if len(_alarms) == 1:
+            signal.signal(signal.SIGALRM, _ring)
+        _arm_next()
+        yield
+    finally:
+        _alarms.pop()
+        _arm_next()
+        if not _alarms:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+def share(count: int) -> None:
+    """What is being done serves so many histories: together they have so many times the time."""
+    if _alarms and count > 1 and threading.current_thread() is threading.main_thread():
+        _alarms[-1].shared_by = count
+        _arm_next()
+
+
+def shared_by() -> int:
+    return _alarms[-1].shared_by if _alarms else 1
+
+
+def _possible() -> bool:
+    return (hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+            and (bool(_alarms) or signal.getsignal(signal.SIGALRM) == signal.SIG_DFL))
+
+
+def _arm_next() -> None:
+    if _alarms:
+        heard = _alarms[-1:] if _alarms[-1].alone else _alarms
+        min(heard, key=lambda one: one.end).arm()
+    else:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _ring(number: int, frame: FrameType | None) -> None:
+    while frame is not None:
+        if frame.f_code.co_filename == IMPORTING:  # half a module would be there for ever
+            signal.setitimer(signal.ITIMER_REAL, AGAIN)
+            return
+        frame = frame.f_back
+    raise TimeoutError

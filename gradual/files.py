@@ -6,6 +6,7 @@ import gzip
 import io
 import os
 import sys
+import time
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -13,8 +14,10 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from gradual import adapters
-from gradual.history import History, InputError, NoMemory, Options, reason
+from gradual.deadline import alarm, shared_by
+from gradual.history import History, InputError, NoMemory, NotInTime, Options, reason
 
+NO_OPERATIONS = "there are no operations in it; is the monitor alive? (--allow-empty: that is all right)"
 HEAD = 1 << 16
 """Enough of a trace to recognise it by."""
 
@@ -103,8 +106,10 @@ def read(path: str | os.PathLike[str], format: str | None, options: Options) -> 
             if not head:
                 raise InputError("there is nothing in it", file)
             adapter = adapters.adapter(format or adapters.recognise(head, file))
-            for item in adapter.read(stream, file, options):
+            for item in _timed(adapter.read(stream, file, options), file, options.timeout):
                 empty = False
+                if isinstance(item, History) and not len(item) and not options.allow_empty:
+                    item = InputError(NO_OPERATIONS, file, 0, item.name)
                 yield item
             if empty:
                 raise InputError("there is no history in it", file)
@@ -118,6 +123,26 @@ def read(path: str | os.PathLike[str], format: str | None, options: Options) -> 
         yield NoMemory(file, rest=True)
     except OSError as error:
         yield InputError(reason(error), file)
+
+
+def _timed(items: Iterator[History | InputError], file: str, limit: float | None) -> Iterator[History | InputError]:
+    """Items with the time that each took. A pipe may be slow, and that is nobody's fault: it has all the time."""
+    if limit is None or not os.path.isfile(file):
+        yield from items
+        return
+    while True:
+        started = time.monotonic()
+        try:
+            with alarm(limit):
+                item = next(items, None)
+                many = shared_by()
+        except TimeoutError:
+            yield NotInTime(file, limit)
+            return
+        if item is None:
+            return
+        seconds = (time.monotonic() - started) / many
+        yield item.read_in(seconds) if isinstance(item, History) else item
 
 
 def safe_name(name: str) -> str:

@@ -8,10 +8,11 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from gradual.adapters import stem
+from gradual.deadline import Deadline
 from gradual.deciding import pipeline
 from gradual.deciding.ladder import LADDERS
 from gradual.evidence.verdict import Verdict, Witness
-from gradual.history import History, InputError, visible
+from gradual.history import History, InputError, NoMemory, NotInTime, visible
 from gradual.models import Model, load
 from gradual.progress import Progress
 from gradual.telling import brief, words
@@ -23,6 +24,9 @@ MANY = 64
 """Small histories from which it pays to decide them together, in compiled code."""
 AT_MOST = 1000
 FAULT = "a fault in gradual, please report it with this trace: "
+"""How the message of an error begins that is ours."""
+FAULTY = "fault"
+"""As a verdict, for the exit status alone: an error that is ours."""
 PATIENCE = 0.5
 """Seconds for which answers may be held back to decide more histories together."""
 
@@ -39,8 +43,10 @@ class Judgement:
 
     @property
     def text(self) -> str:
-        if not isinstance(self.item, History) or self.verdict.verdict == "error":
-            return f"{self.title}: {self.verdict.model} error: {self.verdict.message}"
+        if isinstance(self.item, InputError):
+            return f"{self.title}: {self.verdict.verdict}: {visible(self.item.message)}"
+        if self.verdict.verdict == "error":
+            return f"{self.title}: {self.verdict.model} error: {visible(self.verdict.message)}"
         lines = brief(self.verdict, self.item, self.model).splitlines()
         if self.orders is not None:
             left = ", ".join(f"{percent:.2f} % by {name}" for name, percent in self.orders.items())
@@ -51,7 +57,8 @@ class Judgement:
     @property
     def json(self) -> records.Record:
         if not isinstance(self.item, History) or self.verdict.verdict == "error":
-            return records.error_record(self.name, self.item.file, self.verdict.model, self.verdict.message)
+            return records.error_record(self.name, self.item.file, self.verdict.model, self.verdict.message,
+                                        self.verdict.verdict)
         orders = {} if self.orders is None else {"orders": self.orders}
         return records.record(self.verdict, self.item) | orders
 
@@ -67,18 +74,21 @@ class Judgement:
 
     @property
     def title(self) -> str:
-        """The file, and the history in it where the file's name does not say."""
+        """The file, the line of an error, and the history where the file's name does not say."""
         file, name = visible(self.item.file), visible(self.name)
         if not file:
             return name
-        return file if name in ("", stem(file)) else f"{file} [{name}]"
+        if isinstance(self.item, InputError) and self.item.line:
+            file = f"{file}:{self.item.line}"
+        return file if name in ("", stem(self.item.file)) else f"{file} [{name}]"
 
 
 class Judge:
     """Judges histories against models. Nothing that happens to one history stops the next."""
 
     def __init__(self, models: Sequence[str | Model], engine: str = "auto", completion: str = "auto",
-                 timeout: float | None = None, compare_orders: bool = False, unordered: bool | None = None) -> None:
+                 timeout: float | None = None, compare_orders: bool = False, unordered: bool | None = None,
+                 errors_once: bool = False) -> None:
         self.models = [load(model) for model in models]
         self.compare_orders = compare_orders
         self.engine = engine
@@ -86,11 +96,14 @@ class Judge:
         self.timeout = timeout
         self.unordered = unordered
         """Count the write pairs that are left unordered? None: of histories that are not too large."""
+        self.errors_once = errors_once
+        """What cannot be read is told once; otherwise for each model, as a table has it."""
         self._seen: Counter[str] = Counter()
+        self._faulty = False
 
     @property
     def status(self) -> int:
-        return exit_status(self._seen)
+        return exit_status([*self._seen, FAULTY] if self._faulty else self._seen)
 
     def summary(self) -> str:
         """How many verdicts of each kind there were."""
@@ -102,13 +115,15 @@ class Judge:
         for chunk in _chunks(items, patience):
             early = self._early(chunk)
             for place, item in enumerate(chunk):
-                for model in self.models:
+                once = self.errors_once and isinstance(item, InputError)
+                for model in self.models[:1] if once else self.models:
                     progress.start(f"{getattr(item, 'name', '')} under {model}")
                     verdict = early.get((place, model.name)) or self._verdict(item, model)
                     if isinstance(item, History):
                         verdict = words.told(verdict, item)
                     judgement = Judgement(item, verdict, model, self._orders(item, model))
                     self._seen[judgement.verdict.verdict] += 1
+                    self._faulty |= is_fault(verdict.message)
                     yield judgement
                 progress.done += 1
             progress.start("reading")
@@ -119,6 +134,10 @@ class Judge:
 
         places = [p for p, item in enumerate(chunk) if isinstance(item, History) and len(item) <= pipeline.SMALL]
         if len(places) < MANY or self.engine == "datalog" or self.completion != "auto":
+            return {}
+        try:
+            many.prepare(Deadline(self.timeout))
+        except TimeoutError:  # the single one needs nothing compiled
             return {}
         found = {}
         histories = [item for p in places if isinstance(item := chunk[p], History)]
@@ -138,19 +157,26 @@ class Judge:
 
     def _verdict(self, item: Item, model: Model) -> Verdict:
         if isinstance(item, InputError):
-            return Verdict(model.name, "error", message=str(item))
+            limited = isinstance(item, NoMemory | NotInTime)
+            return Verdict(model.name, "unknown" if limited else "error", message=str(item))
         try:
             return pipeline.check(item, model, engine=self.engine, completion=self.completion, timeout=self.timeout,
-                                  unordered=self.unordered)
+                                  spent=item.reading, unordered=self.unordered)
         except MemoryError:
             return Verdict(model.name, "unknown", message=pipeline.NO_MEMORY)
         except Exception as error:  # a fault of ours must not cost the user the other histories
             return Verdict(model.name, "error", message=f"{FAULT}{type(error).__name__}: {error}")
 
 
+def is_fault(message: str) -> bool:
+    """Is it the message of an error that is ours?"""
+    return FAULT in message
+
+
 def exit_status(verdicts: Container[str]) -> int:
-    """1 after a violation, else 2 after an error, 3 after an unknown, 0."""
-    ranked = (("violation", 1), ("error", 2), ("unknown", 3))
+    """1 after a violation, which is proved whatever else happened; else 70 after a fault of ours, 2 after an error, 3
+    after an unknown, 0."""
+    ranked = (("violation", 1), (FAULTY, 70), ("error", 2), ("unknown", 3))
     return next((status for verdict, status in ranked if verdict in verdicts), 0)
 
 

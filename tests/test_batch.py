@@ -542,3 +542,20 @@ def test_what_is_no_trace_is_left_alone(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert len(rows(tmp_path / "r")) == 1
     assert b"2 files in the folders left alone" in done.stderr
+
+
+def test_no_more_workers_than_work_and_cores_allow(tmp_path: Path) -> None:
+    from gradual.batch.work import Settings
+    from gradual.batch.workers import AT_ONCE, Workers
+
+    crew = Workers(300, Settings())
+    try:
+        assert len(crew._crew) <= AT_ONCE
+        assert list(crew.events([])) == []
+        assert len(crew._crew) <= AT_ONCE
+    finally:
+        crew.close()
+    (tmp_path / "t.csv").write_text("thread,op,address,value\n0,W,x,1\n")
+    started = time.monotonic()
+    assert batch(tmp_path / "t.csv", "--out", tmp_path / "r", "-j", "300").returncode == 0
+    assert time.monotonic() - started < 30

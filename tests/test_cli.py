@@ -330,10 +330,45 @@ def test_nothing_to_check_is_said(tmp_path: Path) -> None:
     assert gradual("check", tmp_path / "none.json").returncode == 2
     (tmp_path / "header.csv").write_text("thread,op,address,value\n")
     done = gradual("check", tmp_path / "header.csv")
-    assert done.returncode == 0
-    assert "0 operations" in done.stdout
+    assert done.returncode == 2
+    assert "no operations" in done.stdout
+    allowed = gradual("check", tmp_path / "header.csv", "--allow-empty")
+    assert allowed.returncode == 0
+    assert "0 operations" in allowed.stdout
     assert gradual("convert", tmp_path / "none.json", tmp_path / "out.csv").returncode == 2
     assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_dead_monitor_is_an_error_in_every_format(tmp_path: Path) -> None:
+    (tmp_path / "header.csv").write_text("thread,op,address,value\n")
+    (tmp_path / "none.json").write_text('{"operations": []}')
+    (tmp_path / "none.jsonl").write_text('{"history": "a", "operations": []}\n')
+    for ending in ("parquet", "arrow"):
+        assert gradual("convert", tmp_path / "header.csv", tmp_path / f"none.{ending}").returncode == 0
+    files = sorted(tmp_path.iterdir())
+    assert len(files) == 5
+    rows = records(gradual("check", *files, "--json"))
+    assert [row["verdict"] for row in rows] == ["error"] * 5
+    done = gradual("batch", *files, "--out", tmp_path / "results")
+    assert done.returncode == 2
+
+
+def test_an_input_error_is_told_once(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("thread,op,address,value\n0,W,x,one\n")
+    done = gradual("check", tmp_path / "t.csv", "--model", "all")
+    assert done.stdout == f"{tmp_path / 't.csv'}:2: error: value 'one' is not a number\n"
+    assert len(records(gradual("check", tmp_path / "t.csv", "--model", "all", "--json"))) == 3
+    assert gradual("explain", tmp_path / "t.csv", "--model", "all").stdout.count("one") == 1
+
+
+def test_witnesses_of_compiled_schedules(tmp_path: Path) -> None:
+    """Beyond 3 000 operations the order is an array; as JSON its numbers are numbers."""
+    assert gradual("generate", "--machine", "tso", "--operations", "3500", "-o", tmp_path / "t.csv").returncode == 0
+    done = gradual("check", tmp_path / "t.csv", "--model", "tso", "--witness", tmp_path / "w.jsonl", "--json")
+    assert done.returncode == 0
+    record = json.loads((tmp_path / "w.jsonl").read_text())
+    assert sorted(step["operation"] for step in record["order"]) == list(range(3500))
+    assert sorted(records(done)[0]["witness"]["order"]) == list(range(3500))  # type: ignore[index]
 
 
 def test_engines(trace: Path) -> None:
@@ -417,3 +452,26 @@ def test_unordered_pairs_of_a_large_history_are_counted_when_asked_for(tmp_path:
     assert row["ordered_by"] == "saturation" and row["unordered_pairs"] is not None
     assert "--unordered" in gradual("check", file, "--model", "tso").stdout
     assert "% of write pairs" in gradual("check", file, "--model", "tso", "--unordered").stdout
+
+
+HEX = "thread,op,address,value\n0,W,deadbeef,1\n1,R,DEADBEEF,1\n0,W,10,2\n1,R,1a,0\n"
+
+
+def test_hex_without_0x_is_noticed(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(HEX)
+    plain = gradual("check", tmp_path / "t.csv")
+    assert plain.stderr.count("look like hex without 0x (deadbeef, DEADBEEF, 10)") == 1 and "--hex" in plain.stderr
+    done = gradual("check", tmp_path / "t.csv", "--hex")
+    assert done.returncode == 0 and not done.stderr
+    assert "3 locations" in done.stdout
+    (tmp_path / "v.csv").write_text("thread,op,address,value\n0,W,x,ff\n1,R,x,FF\n2,R,x,0xff\n")
+    assert "--hex reads hex without 0x" in gradual("check", tmp_path / "v.csv").stdout
+    assert gradual("check", tmp_path / "v.csv", "--hex").returncode == 0
+    assert not gradual("check", "-", stdin=SB.replace("x", "a").replace("y", "b")).stderr  # names like any other
+
+
+def test_initial_values_of_nothing(trace: Path) -> None:
+    done = gradual("check", trace, "--initial", "zz=5")
+    assert done.returncode == 2 and "no history has the address zz" in done.stderr
+    assert gradual("check", trace, "--initial", "x=1=2").returncode == 2
+    assert gradual("check", trace, "--initial", "x=7", "--model", "tso").returncode == 1  # nobody wrote 0

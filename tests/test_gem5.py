@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from gradual.adapters import gem5
 
+from gradual import check
 from gradual.history import FENCE, RMW, THIN_AIR, Addresses, History, InputError, Kind, Options
 
 ROOT = Path(__file__).parents[1]
@@ -62,10 +63,10 @@ def trimmed(steps: list[Step]) -> list[Step]:
     return steps[kept[0] : kept[-1] + 1]
 
 
-def client_program(row: Row) -> list[list[Step]]:
+def client_program(row: Row, folder: Path = SHARED) -> list[list[Step]]:
     """Per thread, (kind, byte offset, value written) of what the client that made the log does."""
     parameters = [row[key] for key in ("threads", "operations", "locations", "stride_words", "seed", "client")]
-    source = subprocess.run([sys.executable, str(SHARED / "client.py"), *parameters], capture_output=True,
+    source = subprocess.run([sys.executable, str(folder / "client.py"), *parameters], capture_output=True,
                             text=True, check=True).stdout
     programs = re.findall(r"^static void \*th\d+\(.*?^return 0;\}", source, re.MULTILINE | re.DOTALL)
     step = re.compile(r"^([WRUF])\((\d*),?(\d*)\)$", re.MULTILINE)
@@ -107,6 +108,39 @@ def test_every_shared_log_is_the_program_that_made_it() -> None:
         assert (history.kind == RMW).sum() == steps.count("U")
         assert (history.kind == FENCE).sum() == steps.count("F")
         assert row["client"] == "plain" or (steps.count("U") and steps.count("F"))
+
+
+SHARED_X86 = ROOT.parent / "shared" / "traces" / "gem5-x86"
+
+
+@pytest.mark.skipif(not SHARED_X86.exists(), reason=f"the logs of x86 machines ({SHARED_X86}) are not here")
+def test_every_shared_x86_log_is_the_program_that_made_it_and_is_judged_as_a_peer_does() -> None:
+    """Accesses and fences per thread, and the verdicts: in order, out of order, with TSO switched off."""
+    rows = manifest(SHARED_X86)
+    assert len(rows) == 22
+    fences = 0
+    for row in rows:
+        history = read_log(SHARED_X86, row)
+        assert len(history) == int(row["accesses_and_fences"]), row["log"]
+        assert history_program(history, int(row["address"], 16)) == client_program(row, SHARED_X86), row["log"]
+        fences += int((history.kind == FENCE).sum())
+        verdicts = {model: check(history, model).verdict for model in ("sc", "tso", "pso")}
+        assert verdicts == {model: "consistent" if row[model.upper()] == "OK" else "violation" for model in verdicts}
+    assert fences > 100
+
+
+def test_store_buffering_with_mfences_is_no_tso() -> None:
+    """Without its fences it would be: each load returns the old value."""
+    def half(cpu: int, own: int, other: int, fence: list[str]) -> list[str]:
+        return [x86("MOV_M_R", "st   rax, DS:[rdi]", 1, own, cpu=cpu, kind="MemWrite"), *fence,
+                x86("MOV_R_M", "ld   rbx, DS:[rsi]", 0, other, cpu=cpu, kind="MemRead")]
+
+    def verdict(fenced: bool) -> str:
+        bare = [[line("  MFENCE                  ", cpu=cpu, kind="IntAlu")] if fenced else [] for cpu in (0, 1)]
+        return check(history_of(*half(0, X, X + 64, bare[0]), *half(1, X + 64, X, bare[1])), "tso").verdict
+
+    assert verdict(fenced=True) == "violation"
+    assert verdict(fenced=False) == "consistent"
 
 
 def test_lines_and_ticks_point_into_the_log() -> None:
@@ -502,6 +536,14 @@ def test_x86_unlocked_read_modify_write_is_two_operations() -> None:
 def test_x86_fences(instruction: str, operation: str, kept: str) -> None:
     found = operations(x86("MOV_M_R", "st   rax, DS:[rdi]", 1, X), x86(instruction, operation, kind="No_OpClass"),
                        x86("MOV_R_M", "ld   rax, DS:[rsi]", 0, X + 8))
+    assert found == ["cpu0 W 0x7f4c0=1", f"cpu0 {kept}", "cpu0 R 0x7f4c8=0"]
+
+
+@pytest.mark.parametrize(("instruction", "kept"), [("MFENCE", "fence"), ("LFENCE", "fence r.rw"),
+                                                   ("SFENCE", "fence w.w")])
+def test_x86_fences_without_micro_operation(instruction: str, kept: str) -> None:
+    found = operations(x86("MOV_M_R", "st   rax, DS:[rdi]", 1, X), line(f"  {instruction:<24} ", kind="IntAlu"),
+                       line("\tXCHG_M_R.mfence  ", kind="IntAlu"), x86("MOV_R_M", "ld   rax, DS:[rsi]", 0, X + 8))
     assert found == ["cpu0 W 0x7f4c0=1", f"cpu0 {kept}", "cpu0 R 0x7f4c8=0"]
 
 

@@ -19,7 +19,7 @@ from gradual.batch.find import Trace
 from gradual.batch.pages import page_name, write_page
 from gradual.deciding import pipeline
 from gradual.evidence.verdict import Witness
-from gradual.history import BLOCK, EVERY, History, InputError, NoMemory, Options, Share
+from gradual.history import BLOCK, EVERY, History, InputError, NoMemory, NotInTime, Options, Share
 from gradual.judge import FAULT, Judge, Judgement
 from gradual.models import Model, load
 from gradual.progress import Progress
@@ -190,7 +190,8 @@ def _row(found: Judgement, trace: Trace, number: int, settings: Settings) -> Row
                 name = page_name(trace.source, number, verdict.model)
                 write_page(Path(settings.pages) / name, verdict, item, found.model)
     else:
-        row = record.error_record(found.name, "", verdict.model, _reason(found, settings))
+        late = "unknown" if isinstance(item, NotInTime) else "error"
+        row = record.error_record(found.name, "", verdict.model, _reason(found, settings), late)
     return row | about(trace, number)
 
 

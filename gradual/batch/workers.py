@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import resource
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -17,6 +16,7 @@ from typing import NamedTuple
 from gradual.adapters import stem
 from gradual.batch import BatchError, Key
 from gradual.batch.work import More, Place, Portion, Row, Settings, Task, Work, error_row
+from gradual.judge import FAULT, is_fault
 from gradual.parent import die_with
 
 
@@ -41,6 +41,8 @@ class Added(NamedTuple):
 Event = Rows | Done | Added | None
 """None: nothing happened for a moment."""
 MOMENT = 0.25
+AT_ONCE = 4
+"""Workers that start before anybody knows how much there is to do."""
 SOON = 0.3
 """Seconds within which a small batch gives its workers something to do."""
 
@@ -52,16 +54,19 @@ class Fault(NamedTuple):
 
 
 class Workers:
-    """So many processes, each at one task at a time."""
+    """So many processes at most, each at one task at a time. A few get ready at once, others when there is work."""
 
     def __init__(self, count: int, settings: Settings) -> None:
         self._settings = settings
-        self._crew = [_Worker(settings) for _ in range(count)]
+        self._count = count
+        self._crew = [_Worker(settings) for _ in range(min(count, AT_ONCE))]
 
     def events(self, tasks: list[Task]) -> Iterator[Event]:
         """Perform the tasks, and what becomes of those that were the end of a worker."""
         tasks = tasks[::-1]
         while tasks or any(worker.task for worker in self._crew):
+            while len(self._crew) < self._count and len(tasks) > sum(worker.task is None for worker in self._crew):
+                self._crew.append(_Worker(self._settings))
             for worker in self._crew:
                 if worker.task is None and tasks:
                     worker.give(tasks.pop())
@@ -145,6 +150,8 @@ class _Worker:
         portions = [replace(portion, done=portion.done | self._done.get(portion.trace.source, set()))
                     for portion in self.task.portions]
         if not self.task.careful or self._place is None:
+            if self.task.careful and is_fault(self._fault):
+                raise RuntimeError(f"in a worker process, before its first history: {self._fault}")
             if self.task.careful:  # it died before it began: nothing of this is anybody's fault but the machine's
                 raise BatchError(f"worker processes die as they start ({_cause(self.process.exitcode)})")
             return replace(self.task, portions=tuple(portions), careful=True), []
@@ -193,8 +200,10 @@ def _serve(connection: Connection, settings: Settings, parent: int) -> None:
     """The worker's life: tasks in, rows out, None after the last of each."""
     die_with(parent)
     if settings.memory is not None:
+        from gradual.deciding.memory import limit
+
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what libraries print when they run out of it
-        _limit_memory(settings.memory)
+        limit(settings.memory)
 
     if not connection.poll(SOON):  # so many files that it takes a while to find them
         _load()
@@ -205,21 +214,16 @@ def _serve(connection: Connection, settings: Settings, parent: int) -> None:
     except (EOFError, BrokenPipeError, ConnectionResetError):
         pass  # the parent has ended
     except Exception as error:  # of the machine, or ours: it is told, and costs no more than a crash
-        connection.send(Fault(f"{type(error).__name__}: {error}".rstrip(": ")))
+        whose = "" if isinstance(error, MemoryError | OSError) else FAULT
+        connection.send(Fault(f"{whose}{type(error).__name__}: {error}".rstrip(": ")))
         os._exit(1)
-
-
-def _limit_memory(more: int) -> None:
-    """What this process holds already, with all it needs loaded, and so many bytes more."""
-    _load()
-    with open("/proc/self/statm", encoding="ascii") as stream:
-        held = int(stream.read().split()[5]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_DATA, (held + more, held + more))
 
 
 def _load() -> None:
     """What takes a while, before there is something to do."""
     from gradual.deciding import engine, many, saturation  # noqa: F401
+    from gradual.deciding.compiler import can_compile
 
-    engine.load()
-    saturation.load()
+    if can_compile():
+        engine.load()
+        saturation.load()

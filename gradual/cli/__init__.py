@@ -1,53 +1,83 @@
-"""The command line. Holds no algorithm: reads, calls, prints, and chooses the exit status."""
+"""The command line. Holds no algorithm: reads, calls, prints, and chooses the exit status.
+
+Nothing is imported here before `main` runs: a Ctrl-C, or a broken installation, must meet its guards.
+"""
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
-from typing import Annotated
 
-import typer
-
-from gradual.cli import batch, check, diff_models, explain, fuzz, models, run, shrink, traces, warm_up  # noqa: F401
-from gradual.cli.app import READER_GONE, app, silence
-
-COMMANDS = ("check", "run", "explain", "shrink", "diff_models", "batch", "report", "fuzz", "classify", "generate",
-            "convert", "formats", "models", "warm_up")
-"""As --help lists them."""
-app.registered_commands.sort(key=lambda command: COMMANDS.index(getattr(command.callback, "__name__", "")))
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        from gradual import __version__
-
-        typer.echo(f"gradual {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _common(version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True,
-                                                  help="Print the version.")] = False) -> None:
-    pass
+from gradual.cli.status import FAULT, INTERRUPTED, READER_GONE, USAGE
 
 
 def main() -> None:
-    """The console script: quiet when the reader of a pipe goes away or the user interrupts."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+    """The console script: no traceback for what is not our fault, and no exit status that means something else."""
     try:
+        _prepare_streams()
         try:
+            from gradual.cli.commands import app
+
             app()
         finally:
             sys.stdout.flush()
+            _leave_at_once()
     except BrokenPipeError:
         silence()
-        sys.exit(READER_GONE)
-    except OSError as error:  # the output, as all input is read under guard: a full disk, a closed terminal
-        from gradual.history import reason
-
-        silence()
-        sys.stderr.write(f"gradual: {reason(error)}\n")
-        sys.exit(2)
+        _end(READER_GONE)
     except KeyboardInterrupt:
-        sys.exit(130)
+        silence()
+        _end(INTERRUPTED)
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:  # all input is read under guard: this is the output
+            from gradual.history import reason
+
+            silence()
+            why = "it is closed" if error.errno == errno.EBADF else reason(error)
+            sys.stderr.write(f"gradual: the output cannot be written: {why}\n")
+            _end(USAGE)
+        _tell_fault()
+        silence()
+        _end(FAULT)
+
+
+def _leave_at_once() -> None:
+    """Where a time limit left the compiler alone: nobody waits for it."""
+    ended, waiting = sys.exc_info()[1], sys.modules.get("gradual.deciding.compiler.waiting")
+    if isinstance(ended, SystemExit) and waiting is not None and waiting.compiling():
+        sys.stderr.flush()
+        os._exit(ended.code if isinstance(ended.code, int) else 0)
+
+
+def _end(status: int) -> None:
+    """What was raised is told; only the status counts."""
+    raise SystemExit(status) from None
+
+
+def _prepare_streams() -> None:
+    """Odd names are no reason to fail. A closed stream (`>&-`) becomes one that refuses, or for messages takes, all:
+    otherwise the first file that is opened gets its number."""
+    for number, name, way in ((0, "stdin", os.O_RDONLY), (1, "stdout", os.O_RDONLY), (2, "stderr", os.O_WRONLY)):
+        if getattr(sys, name) is None:
+            place = os.open(os.devnull, way)
+            if place != number:
+                os.dup2(place, number)
+                os.close(place)
+            if number:
+                setattr(sys, name, open(number, "w", encoding="utf-8", closefd=False))  # noqa: SIM115  (it stays open)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def silence() -> None:
+    """Nobody takes the output any more: let the interpreter flush it into nothing."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def _tell_fault() -> None:
+    import traceback
+
+    traceback.print_exc()
+    sys.stderr.write("gradual: this is a fault in gradual; please report it, with the lines above and the trace\n")

@@ -13,19 +13,23 @@ import typer
 
 from gradual.cli.app import app
 from gradual.cli.common import (
+    AllowEmpty,
     Completion,
     CompletionChoice,
     Engine,
     EngineChoice,
     FailFast,
     Format,
+    Hex,
     Initial,
+    Memory,
     Models,
     Ranges,
     Timeout,
     known_format,
     models_of,
     refused,
+    size_of,
     trace_options,
     usage_error,
 )
@@ -48,8 +52,8 @@ EXAMPLES_BATCH = """Examples:
 The same command again goes on where it was, and does nothing when all is done. In Python:
 pandas.read_parquet("results.parquet").
 
-Exit status: 0 all consistent, 1 some violation, 2 usage or input error, 3 unknown and nothing worse, 130 after
-Ctrl-C."""
+Exit status: 0 all consistent, 1 some violation, 2 usage or input error, 3 unknown and nothing worse, 70 a fault
+in gradual, 130 after Ctrl-C."""
 
 
 @app.command(epilog=EXAMPLES_BATCH)
@@ -62,13 +66,14 @@ def batch(
     format: Format = None,
     addresses: Ranges = None,
     initial: Initial = None,
+    hex: Hex = False,
+    allow_empty: AllowEmpty = False,
     engine: Engine = EngineChoice.auto,
     completion: Completion = CompletionChoice.auto,
     timeout: Timeout = None,
-    memory: Annotated[str | None, typer.Option("--memory", metavar="SIZE", help="What a history may take, e.g. 500M or "
-                                               "2G; then its verdict is error.")] = None,
-    jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Processes. [default: one per "
-                                             "core]")] = None,
+    memory: Memory = None,
+    jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Processes, at most one per "
+                                             "core. [default: one per core]")] = None,
     fail_fast: FailFast = False,
     only_violations: Annotated[Path | None, typer.Option("--only-violations", metavar="DIR", help="Copy the traces "
                                                          "that violate a model to DIR.")] = None,
@@ -87,19 +92,21 @@ def batch(
     known_format(format)
     _refuse(paths, junit, only_violations, dask, memory, jobs)
     chosen = models_of(model)
-    settings = Settings(engine.value, completion.value, timeout, _bytes(memory),
-                        str(out.absolute() / FOLDER) if pages else None, format, trace_options(addresses, initial),
+    settings = Settings(engine.value, completion.value, timeout, size_of(memory),
+                        str(out.absolute() / FOLDER) if pages else None, format,
+                        trace_options(addresses, initial, hex=hex, allow_empty=allow_empty, timeout=timeout),
                         tuple(chosen))
     made_with = {"engine": engine.value, "completion": completion.value, "format": format,
-                 "addresses": addresses or [], "initial": initial or []}
-    models, workers = tuple(map(str, chosen)), jobs or _cores()
+                 "addresses": addresses or [], "initial": initial or [],
+                 **{name: True for name, asked in (("allow_empty", allow_empty), ("hex", hex)) if asked}}
+    models, workers = tuple(map(str, chosen)), min(jobs or _cores(), _cores())
     try:
         with closing(_crew(dask, workers, settings)) as crew:  # first of all: it takes a while to get ready
             traces = _traces(paths, format, only_violations)
             results = _results(out, made_with, Limits(timeout, settings.memory))
             _run(crew, traces, models, results, workers, fail_fast, only_violations)
         status = _finish(results, [trace.source for trace in traces], models, junit,
-                         _reading(format, addresses, initial))
+                         _reading(format, addresses, initial, hex))
     except KeyboardInterrupt:
         typer.echo("gradual: interrupted; what was done is kept, and the same command goes on from there", err=True)
         raise
@@ -165,12 +172,13 @@ def _crew(dask: str | None, jobs: int, settings: Settings) -> Crew:
     return Cluster(dask, settings)
 
 
-def _reading(format: str | None, addresses: list[str] | None, initial: list[str] | None) -> str:
+def _reading(format: str | None, addresses: list[str] | None, initial: list[str] | None, hex: bool) -> str:
     """The options with which one of these files is read as here."""
     from shlex import quote
 
     given = [("--format", [format] if format else []), ("--addresses", addresses or []), ("--initial", initial or [])]
-    return "".join(f" {name} {quote(value)}" for name, values in given for value in values)
+    options = "".join(f" {name} {quote(value)}" for name, values in given for value in values)
+    return f"{options} --hex" if hex else options
 
 
 def _refuse(paths: list[str], junit: str | None, only_violations: Path | None, dask: str | None, memory: str | None,
@@ -194,7 +202,7 @@ def _finish(results: Results, sources: list[str], models: Sequence[str], junit: 
     """The table for people, the file for CI, the exit status: of what this command asked for, whenever checked."""
     from gradual.batch import results as stored
     from gradual.batch import table
-    from gradual.judge import exit_status
+    from gradual.judge import FAULTY, exit_status, is_fault
     from gradual.telling.words import counted
 
     rows = stored.read(results.folder, table.COLUMNS, sources, models).to_pandas()
@@ -206,24 +214,12 @@ def _finish(results: Results, sources: list[str], models: Sequence[str], junit: 
         from gradual.batch import junit as xml
 
         xml.write(stored.rows(results.folder, xml.COLUMNS, sources, models), junit)
-    return exit_status(set(rows["verdict"]))
+    ours = rows["message"].map(is_fault).any()
+    return exit_status({*rows["verdict"], FAULTY} if ours else set(rows["verdict"]))
 
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-
-
-def _bytes(text: str | None) -> int | None:
-    if text is None:
-        return None
-    unit = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}.get(text[-1:].upper(), 1)
-    try:
-        size = int(float(text.rstrip("KMGTkmgt")) * unit)
-    except (ValueError, OverflowError):
-        size = 0
-    if size <= 0:
-        raise usage_error(f"--memory {text!r}: write a size such as 500M or 2G")
-    return size
 
 
 @app.command(epilog="""Example:

@@ -12,9 +12,11 @@ from typing import Annotated, Any
 
 import typer
 
+from gradual.cli.apart import with_memory
 from gradual.cli.app import app
 from gradual.cli.common import (
     ALL,
+    AllowEmpty,
     Completion,
     CompletionChoice,
     Engine,
@@ -22,14 +24,17 @@ from gradual.cli.common import (
     FailFast,
     Files,
     Format,
+    Hex,
     Initial,
     Json,
+    Memory,
     Models,
     Ranges,
     Timeout,
     models_of,
     read_all,
     refused,
+    size_of,
     trace_options,
     usage_error,
 )
@@ -42,8 +47,8 @@ EXAMPLES_CHECK = """Examples:
 
   simulator | gradual check - --model tso --json
 
-Exit status: 0 all consistent, 1 some violation, 2 usage or input error, 3 unknown and nothing worse; 130 after Ctrl-C,
-141 when nobody reads the output any more."""
+Exit status: 0 all consistent, 1 some violation, 2 usage or input error, 3 unknown and nothing worse; 70 a fault in
+gradual, which says nothing about the trace; 130 after Ctrl-C, 141 when nobody reads the output any more."""
 
 
 @app.command(epilog=EXAMPLES_CHECK)
@@ -53,9 +58,12 @@ def check(
     format: Format = None,
     addresses: Ranges = None,
     initial: Initial = None,
+    hex: Hex = False,
+    allow_empty: AllowEmpty = False,
     engine: Engine = EngineChoice.auto,
     completion: Completion = CompletionChoice.auto,
     timeout: Timeout = None,
+    memory: Memory = None,
     fail_fast: FailFast = False,
     compare_orders: Annotated[bool, typer.Option("--compare-orders", help="Also tell how many write pairs CCv, CCM or "
                                                  "wCCM, and saturation leave unordered, side by side.")] = False,
@@ -70,11 +78,15 @@ def check(
     from gradual.progress import Progress
 
     gc.set_threshold(200_000, 20, 100)  # verdicts hold no cycles: looking for them costs more than it frees
-    judge = Judge(models_of(model), engine.value, completion.value, timeout, compare_orders,
-                  unordered or None)
+    chosen = models_of(model)
+    options = trace_options(addresses, initial, hex=hex, allow_empty=allow_empty, timeout=timeout)
+    if (more := size_of(memory)) is not None:
+        with_memory(more)
+    judge = Judge(chosen, engine.value, completion.value, timeout, compare_orders,
+                  unordered or None, errors_once=not as_json)
     with _witnesses(witness, files) as keep, Progress() as progress:
         progress.start("reading")
-        histories = read_all(files, format, trace_options(addresses, initial))
+        histories = read_all(files, format, options)
         for found in judge.judgements(histories, progress, patience=0 if "-" in files else PATIENCE):
             if witness is not None and (run := found.witness) is not None:
                 keep(run)
@@ -112,7 +124,7 @@ def _witnesses(out: str | None, files: list[str]) -> Iterator[Callable[[dict[str
 
 Exit status: 0 when everything could be read, whatever holds; 2 otherwise.""")
 def classify(files: Files, model: Models = None, format: Format = None, addresses: Ranges = None,
-             initial: Initial = None, timeout: Timeout = None, as_json: Json = False) -> None:
+             initial: Initial = None, hex: Hex = False, timeout: Timeout = None, as_json: Json = False) -> None:
     """Tell every criterion of each history: those below each model, and the model (all, unless --model says which)."""
     from gradual.deciding.classification import classify as classify_history
     from gradual.deciding.classification import names
@@ -126,7 +138,7 @@ def classify(files: Files, model: Models = None, format: Format = None, addresse
     if not as_json:
         typer.echo(f"{'history':<24}" + "".join(f"{name:>{width}}" for name in told))
     with Progress() as progress:
-        for item in read_all(files, format, trace_options(addresses, initial)):
+        for item in read_all(files, format, trace_options(addresses, initial, hex=hex, timeout=timeout)):
             progress.start(getattr(item, "name", ""))
             if isinstance(item, InputError):
                 failed = True

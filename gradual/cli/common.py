@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -33,9 +33,40 @@ Ranges = Annotated[list[str] | None, typer.Option("--addresses", metavar="LO:HI"
 Initial = Annotated[list[str] | None, typer.Option("--initial", metavar="[ADDRESS=]VALUE", help="The value of every "
                                                    "location (or of ADDRESS) before any write; 0 when not given. "
                                                    "Repeatable.")]
-Timeout = Annotated[float | None, typer.Option("--timeout", metavar="S", min=0.0, help="Seconds for each history and "
-                                               "model; then the verdict is unknown.")]
+
+
+def seconds(value: float | None) -> float | None:
+    """The callback of every option that is a time limit."""
+    from gradual.deadline import seconds_of
+
+    try:
+        return None if value is None else seconds_of(value)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+Timeout = Annotated[float | None, typer.Option("--timeout", metavar="S", callback=seconds, help="Seconds for each "
+                                               "history and model, reading included; then the verdict is unknown.")]
+Memory = Annotated[str | None, typer.Option("--memory", metavar="SIZE", help="What a history may take, e.g. 500M or "
+                                            "2G; then its verdict is unknown (of a batch: error).")]
+Hex = Annotated[bool, typer.Option("--hex", help="Addresses and values of CSV and JSON are hex, with or without 0x.")]
+AllowEmpty = Annotated[bool, typer.Option("--allow-empty", help="A history without operations is consistent, not an "
+                                          "error.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object per line instead of text.")]
+
+
+def size_of(text: str | None) -> int | None:
+    """What --memory says, in bytes."""
+    if text is None:
+        return None
+    unit = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}.get(text[-1:].upper(), 1)
+    try:
+        size = int(float(text.rstrip("KMGTkmgt")) * unit)
+    except (ValueError, OverflowError):
+        size = 0
+    if size <= 0:
+        raise usage_error(f"--memory {text!r}: write a size such as 500M or 2G")
+    return size
 
 
 def usage_error(message: str) -> typer.Exit:
@@ -69,7 +100,8 @@ def known_machine(machine: str | None) -> None:
         raise usage_error(f"no machine called {machine!r}; there are\n{rows}")
 
 
-def trace_options(addresses: list[str] | None, initial: list[str] | None) -> Any:
+def trace_options(addresses: list[str] | None, initial: list[str] | None, *, hex: bool = False,
+                  allow_empty: bool = False, timeout: float | None = None) -> Any:
     from gradual.history import Addresses, Options, location_key, parse_number, word
 
     everywhere = 0
@@ -82,10 +114,10 @@ def trace_options(addresses: list[str] | None, initial: list[str] | None) -> Any
             raise usage_error(f"--initial {text!r}: {error}; write VALUE or ADDRESS=VALUE") from None
         if not equals:
             everywhere = number
-        elif not address.strip() or at.setdefault(location_key(address), number) != number:
+        elif not address.strip() or "=" in address or at.setdefault(location_key(address), number) != number:
             raise usage_error(f"--initial {text!r}: an address is needed, and one value for it")
     try:
-        return Options(Addresses.parse(addresses or ()), everywhere, at)
+        return Options(Addresses.parse(addresses or ()), everywhere, at, hex, allow_empty, timeout)
     except ValueError as error:
         raise usage_error(f"--addresses: {error}") from None
 
@@ -93,12 +125,33 @@ def trace_options(addresses: list[str] | None, initial: list[str] | None) -> Any
 def read_all(files: list[str], format: str | None, options: Any) -> Iterator[Any]:
     """Every history of every file, errors in their place."""
     from gradual import files as trace_files
+    from gradual.history import History, location_key, visible
 
     if files.count("-") > 1:
         raise usage_error("standard input can be read only once")
     known_format(format)
+    missing = set(options.initial_at)
     for file in files:
-        yield from trace_files.read(file, format, options)
+        warned = options.hex
+        for item in trace_files.read(file, format, options):
+            if isinstance(item, History):
+                warned = warned or _hex_told(file, item.locations)
+                if missing:
+                    missing -= {location_key(name) for name in item.locations}
+            yield item
+    if missing:
+        raise usage_error(f"--initial: no history has the address {visible(str(min(missing, key=str)))}")
+
+
+def _hex_told(file: str, names: Sequence[str]) -> bool:
+    """Numbers that are taken for names end in violations that are none."""
+    from gradual.history import look_like_hex, visible
+
+    if not look_like_hex(names):
+        return False
+    typer.echo(f"gradual: {visible(file)}: the addresses look like hex without 0x ({', '.join(names[:3])}), and are "
+               "taken for decimal numbers and names; --hex reads them as hex", err=True)
+    return True
 
 
 def write_all(histories: Iterable[Any], target: str, format: str | None, *, lines: bool = False) -> None:

@@ -12,6 +12,7 @@ from gradual.cli.common import (
     ALL,
     Files,
     Format,
+    Hex,
     Initial,
     Json,
     Models,
@@ -34,24 +35,24 @@ SHOWN = 40
 
 Exit status: 0 when every verdict is known, whatever it is; 2 after an input error, 3 when something stayed unknown.""")
 def diff_models(files: Files, model: Models = None, format: Format = None, addresses: Ranges = None,
-                initial: Initial = None, timeout: Timeout = None, as_json: Json = False) -> None:
+                initial: Initial = None, hex: Hex = False, timeout: Timeout = None, as_json: Json = False) -> None:
     """Tell why models differ on a history: which operations had to overtake others. Models go from strong to weak; all
     that ship, unless --model says which."""
     from gradual.deciding.overtaking import compare
-    from gradual.history import InputError
+    from gradual.history import InputError, NotInTime
     from gradual.progress import Progress
 
     statuses = {0}
     chosen = models_of(model or [ALL])
     with Progress() as progress:
-        for item in read_all(files, format, trace_options(addresses, initial)):
+        for item in read_all(files, format, trace_options(addresses, initial, hex=hex, timeout=timeout)):
             if isinstance(item, InputError):
-                statuses.add(2)
+                statuses.add(3 if isinstance(item, NotInTime) else 2)
                 progress.clear()
                 typer.echo(f"gradual: {item}", err=True)
                 continue
             progress.start(f"comparing models on {item.name}")
-            found = compare(item, chosen, timeout=timeout, patience=PATIENCE if timeout is None else timeout)
+            found = compare(item, chosen, timeout=timeout, patience=PATIENCE if timeout is None else None)
             if any(verdict.verdict == "unknown" for verdict in found.verdicts.values()):
                 statuses.add(3)
             progress.clear()
@@ -97,6 +98,8 @@ def _text(history: Any, found: Any) -> str:
     lines = [f"{history.file}: {history.name}: {verdicts}"]
     for difference in found.differences:
         lines += _difference(history, difference)
+    lines += [f"    {weaker.name} and not {stronger.name}: why was not found in time"
+              for stronger, weaker in found.untold]
     return "\n".join(lines)
 
 

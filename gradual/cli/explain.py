@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,6 +11,7 @@ import typer
 from gradual.cli.app import app
 from gradual.cli.common import (
     Format,
+    Hex,
     Initial,
     Models,
     Ranges,
@@ -35,7 +37,8 @@ EXAMPLES = """Examples:
 Pictures and pages show one violation: of several, the first has the name OUT, and each further one its history and
 model in front of the ending (why.html, why-fig-1c-SC.html).
 
-Exit status: 0 all consistent, 1 some violation, 2 usage or input error, 3 unknown and nothing worse."""
+Exit status: 0 all consistent, 1 some violation, 2 usage or input error, 3 unknown and nothing worse, 70 a fault
+in gradual."""
 
 
 @app.command(epilog=EXAMPLES)
@@ -47,6 +50,7 @@ def explain(
     format: Format = None,
     addresses: Ranges = None,
     initial: Initial = None,
+    hex: Hex = False,
     timeout: Timeout = None,
     witness: Annotated[bool, typer.Option("--witness", help="Of a consistent history, print the run that explains it, "
                                           "a line per step.")] = False,
@@ -61,14 +65,14 @@ def explain(
     from gradual.progress import Progress
 
     outputs = Outputs({"svg": svg, "page": html, "dot": dot}, [file])
-    judge = Judge(models_of(model), timeout=timeout)
+    judge = Judge(models_of(model), timeout=timeout, errors_once=True)
     found = False
     with Progress() as progress:
         progress.start("reading")
-        items = _chosen(read_all([file], format, trace_options(addresses, initial)), history)
+        items = _chosen(read_all([file], format, trace_options(addresses, initial, hex=hex, timeout=timeout)), history)
         for judgement in judge.judgements(items, progress, patience=0):
             progress.start("explaining")
-            text = _text(judgement, witness, outputs)
+            text = _text(judgement, witness, outputs, timeout)
             progress.clear()
             if found:
                 typer.echo()
@@ -90,7 +94,8 @@ def _chosen(items: Iterator[Any], name: str | None) -> Iterator[Any]:
             yield item
 
 
-def _text(judgement: Judgement, witness: bool, outputs: Outputs) -> str:
+def _text(judgement: Judgement, witness: bool, outputs: Outputs, timeout: float | None) -> str:
+    from gradual.deadline import Deadline, alarm
     from gradual.history import History
     from gradual.telling import prose, shortened, words
     from gradual.telling import witness as run
@@ -100,7 +105,9 @@ def _text(judgement: Judgement, witness: bool, outputs: Outputs) -> str:
         return judgement.text
     title = f"{judgement.title}: {words.summary(verdict, item)}"
     if verdict.verdict == "violation":
-        verdict = shortened(verdict, item, model)
+        left = Deadline(timeout, item.reading + verdict.seconds).seconds_left
+        with suppress(TimeoutError), alarm(left):  # the evidence as it is tells as much, at greater length
+            verdict = shortened(verdict, item, model)
         outputs.write(verdict, item, model)
         return f"{title}\n\n{prose(verdict, item, model)}"
     return f"{title}\n\n{run(verdict, item, model)}" if witness and verdict else title

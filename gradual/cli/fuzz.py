@@ -13,6 +13,7 @@ import typer
 from gradual.cli.app import app
 from gradual.cli.common import (
     Format,
+    Hex,
     Initial,
     Models,
     Ranges,
@@ -23,6 +24,7 @@ from gradual.cli.common import (
     trace_options,
     usage_error,
 )
+from gradual.cli.common import seconds as limit
 
 if TYPE_CHECKING:
     from gradual.fuzz.loop import Tally
@@ -43,7 +45,7 @@ command does not mention {trace}); {seed} is the seed. Patterns: uniform, hot, f
 eviction, or mixed (each in turn).
 
 Exit status: 0 no violation, 1 some violation, 2 usage error or a run that failed, 3 unknown and nothing worse,
-130 after Ctrl-C."""
+70 a fault in gradual, 130 after Ctrl-C."""
 
 
 @app.command(epilog=EXAMPLES)
@@ -60,7 +62,8 @@ def fuzz(
     seed: Annotated[int, typer.Option(help="Of the first client; the next ones count up.")] = 0,
     runs: Annotated[int | None, typer.Option(min=1, metavar="N", help="Stop after N runs. [default: 1000, unless "
                                              "--time is given]")] = None,
-    seconds: Annotated[float | None, typer.Option("--time", min=0.0, metavar="S", help="Stop after S seconds.")] = None,
+    seconds: Annotated[float | None, typer.Option("--time", callback=limit, metavar="S", help="Stop after S "
+                                                  "seconds.")] = None,
     keep_going: Annotated[bool, typer.Option("--keep-going", help="Do not stop at the first violation.")] = False,
     save: Annotated[Path | None, typer.Option("--save", metavar="DIR", help="Keep violating histories there, whole and "
                                               "shrunk.")] = None,
@@ -70,6 +73,7 @@ def fuzz(
     format: Format = None,
     addresses: Ranges = None,
     initial: Initial = None,
+    hex: Hex = False,
 ) -> None:
     """Test a machine with random clients: run, check, shrink what violates, and report."""
     from gradual.fuzz.client import MIXED, PATTERNS, random_client
@@ -84,7 +88,7 @@ def fuzz(
     known_machine(machine)
     _usable(command, save)
     tested = (Small(machine) if machine is not None
-              else Command(command or "", format, trace_options(addresses, initial), run_timeout))
+              else Command(command or "", format, trace_options(addresses, initial, hex=hex), run_timeout))
     clients = (random_client(threads, operations, locations, number, pattern) for number in count(seed))
     loop = Loop(clients, tested, models_of(model), runs=runs or (1000 if seconds is None else None), seconds=seconds,
                 keep_going=keep_going, save=save, timeout=timeout)
@@ -101,7 +105,7 @@ def fuzz(
             interrupted = True
     for line in _report(loop.tally):
         typer.echo(line)
-    raise typer.Exit(130 if interrupted else _status(loop.tally))
+    raise typer.Exit(130 if interrupted else loop.status)
 
 
 def _usable(command: str | None, save: Path | None) -> None:
@@ -115,12 +119,6 @@ def _usable(command: str | None, save: Path | None) -> None:
             save.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise refused(f"--save {save}", error) from None
-
-
-def _status(tally: Tally) -> int:
-    from gradual.judge import exit_status
-
-    return exit_status(tally.verdicts)
 
 
 def _report(tally: Tally) -> Iterator[str]:

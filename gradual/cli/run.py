@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gradual.cli.app import app
-from gradual.cli.common import ALL, MODEL_HELP, Json, models_of, read_all, trace_options, usage_error
+from gradual.cli.common import ALL, MODEL_HELP, Json, models_of, read_all, seconds, trace_options, usage_error
 from gradual.cli.outputs import Outputs
+from gradual.cli.status import INTERRUPTED, LATE
 
 if TYPE_CHECKING:
     from gradual.models import Model
@@ -31,7 +32,8 @@ EXAMPLES = """Examples:
 Programs are herd's .litmus files (X86, LISA, Generic) or plain text: P0: st x 1; ld y r0 P1: ... exists (0:r0=0).
 
 Exit status: 0 the question was answered, whatever the answer; 1 an observed outcome that no model asked for allows; 2
-usage or input error; 130 after Ctrl-C, when what was found so far is printed."""
+usage or input error; 3 when --timeout came before the answer; 130 after Ctrl-C. What was found by
+then is printed."""
 
 Observed = Annotated[list[str] | None, typer.Option("--observed", metavar="HISTORIES", help="Traces of runs of the one "
                                                     "program given: tell which of their outcomes no model allows. "
@@ -53,6 +55,8 @@ def run(
                                             "is forbidden; after the first picture, program and model stand before "
                                             "the ending (why-PROGRAM-MODEL.svg).")] = None,
     observed: Observed = None,
+    timeout: Annotated[float | None, typer.Option("--timeout", metavar="S", callback=seconds, help="Seconds for each "
+                                                  "program and model; then what was found so far is told.")] = None,
     as_json: Json = False,
 ) -> None:
     """List what a small program can do under memory models: a litmus test."""
@@ -68,7 +72,7 @@ def run(
     outputs = Outputs({"svg": svg}, files)
     task = "count" if count else "query" if query else "list"
     with Progress() as progress:
-        questions = _Questions(models, task, show, as_json, outputs, progress)
+        questions = _Questions(models, task, show, as_json, outputs, progress, timeout)
         status = max((questions.ask(file) for file in files), default=0)
     if not status:
         outputs.complain("no condition here is about a forbidden outcome")
@@ -93,28 +97,43 @@ class _Questions:
     as_json: bool
     outputs: Outputs
     progress: Progress
+    timeout: float | None
 
     def ask(self, file: str) -> int:
         """One program under every model, and the exit status for it. Ctrl-C ends it all, once what was found is out."""
         from gradual import programs
         from gradual.programs.scan import ProgramError
 
+        status = 0
         try:
             program = programs.read(file)
             for model in self.models:
                 self.progress.start(f"{program.name} under {model}")
-                complete = self._count(program, model) if self.task == "count" else self._answer(program, model)
-                if not complete:
-                    raise typer.Exit(130)
+                found = self._in_time(program, model)
+                if found == INTERRUPTED:
+                    raise typer.Exit(INTERRUPTED)
+                status = max(status, found)
                 self.progress.done += 1
         except ProgramError as error:
             self.progress.clear()
             typer.echo(f"gradual: {error}", err=True)
             return 2
-        return 0
+        return status
 
-    def _answer(self, program: Program, model: Model) -> bool:
-        """One program under one model, printed and drawn. False after Ctrl-C."""
+    def _in_time(self, program: Program, model: Model) -> int:
+        """The exit status for one program under one model."""
+        from gradual.deadline import alarm
+
+        try:
+            with alarm(self.timeout):
+                return self._count(program, model) if self.task == "count" else self._answer(program, model)
+        except TimeoutError:
+            self.progress.clear()
+            typer.echo(f"gradual: {program.name}: {model.key}: not answered within {self.timeout:g} s", err=True)
+            return LATE
+
+    def _answer(self, program: Program, model: Model) -> int:
+        """One program under one model, printed and drawn."""
         from gradual.programs import observe
         from gradual.programs.scan import ProgramError
 
@@ -129,7 +148,7 @@ class _Questions:
             typer.echo(f"gradual: {program.name} has over 10^{len(str(program.size)) - 1} executions before any model: "
                        "only its condition was answered (--count counts, --show K lists)", err=True)
         self._draw(found)
-        return found.complete
+        return 0 if found.complete else LATE if found.late else INTERRUPTED
 
     def _draw(self, found: Observation) -> None:
         if self.outputs and found.violation is not None:
@@ -138,28 +157,28 @@ class _Questions:
             verdict, history = found.violation
             self.outputs.write(shortened(verdict, history, found.model), history, found.model)
 
-    def _count(self, program: Program, model: Model) -> bool:
+    def _count(self, program: Program, model: Model) -> int:
         """Without a model the number is a product; with one every execution is met."""
         from gradual.programs.executions import Executions
 
-        started, complete = time.perf_counter(), True
+        started, status = time.perf_counter(), 0
         if not model.checks:
             number = program.size
         else:
             executions = Executions(program, model)
             try:
                 number = executions.count()
-            except KeyboardInterrupt:
-                number, complete = executions.found, False
+            except (KeyboardInterrupt, TimeoutError) as stop:
+                number, status = executions.found, LATE if isinstance(stop, TimeoutError) else INTERRUPTED
         seconds = time.perf_counter() - started
         self.progress.clear()
         if self.as_json:
             print(json.dumps({"program": program.name, "source": program.file, "model": model.key, "executions": number,
-                              "complete": complete, "seconds": round(seconds, 6)}), flush=True)
+                              "complete": not status, "seconds": round(seconds, 6)}), flush=True)
         else:
-            so_far = "" if complete else " so far (interrupted)"
+            so_far = {0: "", LATE: " so far (the time is over)", INTERRUPTED: " so far (interrupted)"}[status]
             print(f"{program.name}: {model.key} {number} executions{so_far} ({seconds:.3f} s)", flush=True)
-        return complete
+        return status
 
 
 def _observed(file: str, traces: list[str], models: list[Model], as_json: bool) -> int:

@@ -13,17 +13,21 @@ from gradual.cli.app import app
 from gradual.cli.common import (
     DEFAULT_MODEL,
     Format,
+    Hex,
     Initial,
     OneModel,
     Ranges,
     one_model,
     read_all,
+    seconds,
     trace_options,
     usage_error,
     write_all,
 )
+from gradual.cli.status import LATE
 
 if TYPE_CHECKING:
+    from gradual.deadline import Deadline
     from gradual.models import Model
 
 SHOWN = 20
@@ -53,19 +57,22 @@ def shrink(
                                            "given, csv on standard output.")] = None,
     addresses: Ranges = None,
     initial: Initial = None,
-    timeout: Annotated[float | None, typer.Option("--timeout", metavar="S", min=0.0, help="Seconds for all; then the "
-                                                  "smallest history so far is the result.")] = None,
+    hex: Hex = False,
+    timeout: Annotated[float | None, typer.Option("--timeout", metavar="S", callback=seconds, help="Seconds for "
+                                                  "all; then the smallest history so far is the result.")] = None,
 ) -> None:
     """Shrink a violating history to the few operations that cannot be spared."""
+    from gradual.deadline import Deadline
     from gradual.progress import Progress
 
     _refuse(output, to, file)
     chosen = one_model(model)
-    started = time.perf_counter()
+    started, deadline = time.perf_counter(), Deadline(timeout)
     with Progress() as progress:
         progress.start("reading")
-        candidates = _wanted(read_all([file], format, trace_options(addresses, initial)), history, file)
-        found = _first_violation(candidates, chosen, timeout, progress)
+        items = read_all([file], format, trace_options(addresses, initial, hex=hex, timeout=timeout))
+        candidates = _wanted(items, history, file)
+        found = _first_violation(candidates, chosen, deadline, progress)
     if output is not None:
         write_all([found.history], output, to or ("csv" if output == "-" else None), lines=True)
     typer.echo(_report(found, time.perf_counter() - started), err=output == "-")
@@ -92,7 +99,7 @@ def _refuse(output: str | None, to: str | None, file: str) -> None:
 
 def _wanted(items: Iterator[Any], name: str | None, file: str) -> Iterator[Any]:
     """The history of that name, or all; bad ones are reported."""
-    from gradual.history import InputError
+    from gradual.history import InputError, NotInTime
 
     names = []
     for item in items:
@@ -100,6 +107,9 @@ def _wanted(items: Iterator[Any], name: str | None, file: str) -> Iterator[Any]:
         names.append(called)
         if name is not None and called != name:
             continue
+        if isinstance(item, NotInTime):
+            typer.echo(f"gradual: {item}", err=True)
+            raise typer.Exit(LATE)
         if isinstance(item, InputError):
             typer.echo(f"gradual: {item}", err=True)
         else:
@@ -111,13 +121,13 @@ def _wanted(items: Iterator[Any], name: str | None, file: str) -> Iterator[Any]:
         raise usage_error(f"there is no history {name!r} in {file}; there are {there}")
 
 
-def _first_violation(candidates: Iterator[Any], model: Model, timeout: float | None, progress: Any) -> Any:
+def _first_violation(candidates: Iterator[Any], model: Model, deadline: Deadline, progress: Any) -> Any:
     """The shrunk form of the first history that violates the model."""
     from gradual.deciding.shrinking import NotViolated, Shrinking
 
     def shrunk(item: Any) -> Any:
         try:
-            return Shrinking(item, model, timeout=timeout, progress=progress)
+            return Shrinking(item, model, timeout=deadline.seconds_left, progress=progress)
         except NotViolated as error:
             others.append((item.name, error))
             return None

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from gradual.cli.app import app
-from gradual.cli.common import Initial, Ranges, known_machine, read_all, trace_options, write_all
+from gradual.cli.common import Hex, Initial, Ranges, known_machine, read_all, trace_options, write_all
 
 
 @app.command(epilog="""Examples:
@@ -54,6 +54,7 @@ def convert(
                                            "given.")] = None,
     addresses: Ranges = None,
     initial: Initial = None,
+    hex: Hex = False,
 ) -> None:
     """Rewrite a trace in another format. Histories that cannot be read are reported and left out."""
     from itertools import chain
@@ -63,7 +64,7 @@ def convert(
     failed = []
 
     def good() -> Iterator[Any]:
-        for item in read_all([source], format, trace_options(addresses, initial)):
+        for item in read_all([source], format, trace_options(addresses, initial, hex=hex, allow_empty=True)):
             if isinstance(item, InputError):
                 failed.append(item)
                 typer.echo(f"gradual: {item}", err=True)

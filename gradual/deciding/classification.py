@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gradual.deadline import Deadline
+from gradual.deadline import Deadline, alarm
 from gradual.deciding.ladder import climb, criteria
 from gradual.deciding.observations import impossible_observation
 from gradual.deciding.pipeline import check
@@ -23,7 +23,7 @@ def names(models: Sequence[Model] | None = None) -> list[str]:
 
 def classify(history: History, models: Sequence[Model] | None = None, *,
              timeout: float | None = None) -> dict[str, Truth]:
-    """Which criteria hold; None where the time limit (per ladder and per model) came first."""
+    """Which criteria hold; None where the time limit came first: for each model, with the criteria below it."""
     truths: dict[str, Truth] = {}
     for model in models or forbidding():
         truths |= _of_one(history, model, timeout)
@@ -35,21 +35,23 @@ def _of_one(history: History, model: Model, timeout: float | None) -> dict[str, 
     impossible = impossible_observation(history, model.checks[0].name) if below else None
     if impossible and impossible[0] != "final":
         return dict.fromkeys((*below, model.name), False)
-    ladder = _ladder(history, model, timeout)
+    deadline = Deadline(timeout, history.reading)
+    ladder = _ladder(history, model, deadline)
     if impossible:  # a lost final value is a matter of the store order
         return {name: ladder.get(name) if name in WITHOUT_STORE_ORDER else False for name in (*below, model.name)}
     refuted = any(ladder.get(name) is False for name in below)
     return {name: ladder.get(name) for name in below} | {
-        model.name: False if refuted else _model(history, model, timeout)}
+        model.name: False if refuted else _model(history, model, deadline.seconds_left)}
 
 
-def _ladder(history: History, model: Model, timeout: float | None) -> dict[str, Truth]:
+def _ladder(history: History, model: Model, deadline: Deadline) -> dict[str, Truth]:
     truths: dict[str, Truth] = {}
     try:
-        for answer in climb(history, model, Deadline(timeout)):
-            truths |= {name: name not in answer.failed for name in answer.rung.criteria}
-            if answer.failed:  # the upper criterion of a rung includes the lower one
-                truths[answer.rung.criteria[-1]] = False
+        with alarm(deadline.seconds_left):
+            for answer in climb(history, model, deadline):
+                truths |= {name: name not in answer.failed for name in answer.rung.criteria}
+                if answer.failed:  # the upper criterion of a rung includes the lower one
+                    truths[answer.rung.criteria[-1]] = False
     except TimeoutError:
         pass
     return truths

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gradual.deadline import Deadline
-from gradual.deciding import engine
+from gradual.deciding import engine, saturation
 from gradual.deciding.compiler import can_compile
+from gradual.deciding.compiler.waiting import in_time
 from gradual.deciding.engine.proof import evidence
 from gradual.deciding.observations import impossible_observation, write_pairs
 from gradual.deciding.pipeline import CYCLE, SCHEDULE, SEARCH
@@ -18,6 +19,13 @@ from gradual.evidence.verdict import Cycle, Verdict, Witness
 from gradual.history import History
 from gradual.models import Model
 from gradual.models.fit import Fit, General, fit
+
+
+def prepare(deadline: Deadline) -> None:
+    """Have ready what is compiled. TimeoutError where that takes longer."""
+    if can_compile():
+        in_time(engine.load, deadline)
+        in_time(saturation.load, deadline)
 
 
 def decide(histories: Sequence[History], model: Model, *, violations: bool = True) -> list[Verdict | None]:

@@ -9,13 +9,13 @@ pass over all operations is enough, and forbidding any one more of the pairs tha
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from gradual.deadline import Deadline
+from gradual.deadline import Deadline, alarm
 from gradual.deciding import engine, pipeline
 from gradual.evidence import certificate
 from gradual.evidence.verdict import Verdict, Witness
@@ -58,24 +58,33 @@ class Comparison:
 
     verdicts: dict[str, Verdict]
     differences: list[Difference]
+    untold: list[tuple[Model, Model]] = field(default_factory=list)
+    """Stronger and weaker models of which the time did not suffice to tell the difference."""
 
 
 def compare(history: History, models: Sequence[Model] | None = None, *, timeout: float | None = None,
             patience: float | None = None) -> Comparison:
     """Check models, from strong to weak, and tell what each weaker one was needed for.
 
-    timeout   seconds for each model
+    timeout   seconds for each model; those that are left tell what each was needed for
     patience  seconds for making the overtakings of each few
     """
     chosen = list(models or forbidding())
-    verdicts = {model.name: pipeline.check(history, model, engine="schedule", timeout=timeout, unordered=False)
+    whole = Deadline(None if timeout is None else timeout * len(chosen))
+    verdicts = {model.name: pipeline.check(history, model, engine="schedule", timeout=timeout, spent=history.reading,
+                                           unordered=False)
                 for model in chosen}
-    differences = []
+    differences, untold = [], []
     for stronger, weaker in pairwise(chosen):
         evidence = verdicts[weaker.name].evidence
         if verdicts[stronger.name].verdict == "violation" and isinstance(evidence, Witness) and len(evidence.order):
-            differences.append(difference(history, stronger, weaker, evidence, patience))
-    return Comparison(verdicts, differences)
+            try:
+                with alarm(whole.seconds_left):
+                    differences.append(difference(history, stronger, weaker, evidence,
+                                                  patience if timeout is None else whole.seconds_left))
+            except TimeoutError:
+                untold.append((stronger, weaker))
+    return Comparison(verdicts, differences, untold)
 
 
 def difference(history: History, stronger: Model, weaker: Model, witness: Witness,

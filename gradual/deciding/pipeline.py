@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from gradual.deadline import Deadline
+from gradual.deadline import Deadline, alarm
 from gradual.deciding import engine, general
 from gradual.deciding.completion import AUTO, COMPLETIONS, DIRECT
 from gradual.deciding.completion import completion as completion_named
@@ -23,7 +23,8 @@ from gradual.models.matrix import TooLarge
 ENGINES = ("auto", "schedule", "datalog")
 """datalog climbs the ladder first, and is quadratic; schedule leaves it out. auto decides as schedule does, and climbs
 the ladder of a small violation afterwards, to name the criterion that fails."""
-NO_MEMORY = "not decided within the memory there is"
+NO_MEMORY = ("not decided within the memory there is; allow more (--memory), or keep fewer locations with --addresses, "
+             "which asks less")
 SMALL = 500
 """Operations up to which a history counts as small."""
 ORDERED_UP_TO = 20_000
@@ -33,9 +34,10 @@ SCHEDULE, CYCLE, SEARCH, GENERAL = "schedule", "cycle", "search", "general"
 
 
 def check(history: History, model: str | Model, *, engine: str = "auto", completion: str = AUTO,
-          timeout: float | None = None, unordered: bool | None = None) -> Verdict:
+          timeout: float | None = None, spent: float = 0.0, unordered: bool | None = None) -> Verdict:
     """Is `history` consistent with `model`? The evidence is certified before it is returned.
 
+    spent      seconds of the time limit that are gone: reading belongs to it
     unordered  count the pairs of writes that are not forced: up to ORDERED_UP_TO operations when it is not said
     """
     chosen = load(model)
@@ -45,13 +47,14 @@ def check(history: History, model: str | Model, *, engine: str = "auto", complet
         completion_named(completion)
     started = time.perf_counter()
     counted = len(history) <= ORDERED_UP_TO if unordered is None else unordered
-    decision = _Decision(history, chosen, Deadline(timeout), counted)
+    decision = _Decision(history, chosen, Deadline(timeout, spent), counted)
     try:
-        verdict = decision.make(engine, completion)
-        if verdict.evidence is not None:
-            certificate.check(history, chosen, verdict.evidence, decision.deadline)
-    except TimeoutError:
-        verdict = decision.unknown(f"not decided within {timeout:g} s; allow more time")
+        with alarm(decision.deadline.seconds_left):
+            verdict = decision.make(engine, completion)
+        decision.certify(verdict.evidence)
+    except TimeoutError as late:
+        why = f": {late}" if str(late) else "; allow more time"
+        verdict = decision.settled or decision.unknown(f"not decided within {timeout:g} s{why}")
     except MemoryError:
         verdict = decision.unknown(NO_MEMORY)
     except TooLarge as error:
@@ -71,6 +74,8 @@ class _Decision:
         self.ordered_by: str | None = None
         self.ordered: int | None = None
         self.conflicts = 0
+        self._certified: Evidence | None = None
+        self._settling: str | None = None
 
     def make(self, engine: str, complete: str) -> Verdict:
         try:
@@ -95,10 +100,26 @@ class _Decision:
         if complete != AUTO:
             return self._completed(fits, complete)
         decided_by, found = self._scheduled(fits)
+        if self.deadline.seconds_left is not None:  # what follows may take the rest of the time
+            self._settling = decided_by
+            self.certify(found)
         self._count(fits)
         if not isinstance(found, Witness) and engine == "auto":
             decided_by = self._criterion() or decided_by
         return self._verdict(decided_by, found)
+
+    def certify(self, evidence: Evidence | None) -> None:
+        """Each evidence once. There is a little more time for that: it would be a pity for the answer."""
+        if evidence is not None and evidence is not self._certified:
+            grace = self.deadline.grace()
+            with alarm(grace.seconds_left, alone=True):
+                certificate.check(self.history, self.model, evidence, grace)
+                self._certified = evidence
+
+    @property
+    def settled(self) -> Verdict | None:
+        """What stands, although the time is over."""
+        return None if self._certified is None else self._verdict(self._settling, self._certified)
 
     def _scheduled(self, fits: Fit) -> tuple[str, Evidence]:
         outcome = engine.decide(self.history, fits, self.deadline)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradual.deadline import Deadline
+from gradual.deadline import Deadline, alarm
 from gradual.deciding import pipeline
 from gradual.evidence.verdict import Cycle, Evidence, Overwritten, Path, Refutation, ThinAir, Verdict
 from gradual.history import NO_LOCATION, Column, History
@@ -81,9 +81,10 @@ class Shrinking:
         self._part = _Part(np.ones(len(history), dtype=bool), history.final_line >= 0)
         self.minimal = True
         """False when the time was over before every operation had been tried."""
-        self._named_by(self.verdict, self._part, np.arange(len(history.locations)))
         try:
-            self._reduce()
+            with alarm(self._deadline.seconds_left):
+                self._named_by(self.verdict, self._part, np.arange(len(history.locations)))
+                self._reduce()
         except TimeoutError:
             self.minimal = False
 

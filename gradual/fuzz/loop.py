@@ -65,13 +65,17 @@ class Loop:
                  seconds: float | None, keep_going: bool, save: Path | None, timeout: float | None) -> None:
         self._clients = clients
         self._machine = machine
-        self._judge = Judge(models, "auto", "auto", timeout)
+        self._judge = Judge(models, timeout=timeout, errors_once=True)
         self._runs = runs
         self._until = None if seconds is None else time.monotonic() + seconds
         self._keep_going = keep_going
         self._save = save
         self._timeout = timeout
         self.tally = Tally()
+
+    @property
+    def status(self) -> int:
+        return self._judge.status
 
     def run(self, progress: Progress, tell: Callable[[Judgement], None]) -> Tally:
         """Every judgement that is no plain success goes to `tell`."""

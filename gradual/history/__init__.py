@@ -32,15 +32,15 @@ from gradual.history.columns import (
     History,
     Kind,
 )
-from gradual.history.errors import InputError, NoMemory, reason
+from gradual.history.errors import InputError, NoMemory, NotInTime, reason
 from gradual.history.options import BLOCK, DEFAULT, EVERY, Addresses, Options, Share, Skipped
 from gradual.history.reads_from import AMBIGUOUS, history_from_columns
-from gradual.history.values import location_key, parse_number, value_text, visible, word
+from gradual.history.values import as_hex, location_key, look_like_hex, parse_number, value_text, visible, word
 
 __all__ = [
     "ACQUIRE", "AMBIGUOUS", "BLOCK", "DEFAULT", "EVERY", "EXCLUSIVE", "FENCE", "FENCES", "FULL", "INITIAL",
     "INSTRUCTIONS", "NOTHING", "NO_LOCATION", "NO_SOURCE", "NO_TICK", "ORDERS", "RCPC", "READ", "RELEASE", "RMW", "RR",
     "RW", "THIN_AIR", "TSO_FENCE", "WR", "WRITE", "WW", "Addresses", "Annotations", "Builder", "Column", "History",
-    "InputError", "Kind", "NoMemory", "Options", "Share", "Skipped", "history_from_columns", "location_key",
-    "parse_number", "reason", "value_text", "visible", "word",
+    "InputError", "Kind", "NoMemory", "NotInTime", "Options", "Share", "Skipped", "as_hex", "history_from_columns",
+    "location_key", "look_like_hex", "parse_number", "reason", "value_text", "visible", "word",
 ]

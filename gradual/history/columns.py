@@ -6,7 +6,8 @@ order, so `po` needs no column. Reads-from (`wr`) is the column `source`, found 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 import numpy as np
@@ -70,9 +71,17 @@ class History(Annotations):
     """int32 per location: the write that must be last, or INITIAL, THIN_AIR, NO_SOURCE."""
     final_value: Column
     final_line: Column
+    reading: float = field(default=0.0, init=False, repr=False)
+    """Seconds that reading it took, its share where many were read together; 0 where nobody looked."""
 
     def __len__(self) -> int:
         return len(self.kind)
+
+    def read_in(self, seconds: float) -> History:
+        """The same, with the time it took to read it."""
+        found = copy(self)
+        object.__setattr__(found, "reading", seconds)
+        return found
 
     @property
     def reads(self) -> Column:

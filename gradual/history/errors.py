@@ -23,9 +23,17 @@ class NoMemory(InputError):
 
     def __init__(self, file: str, history: str = "", *, rest: bool = False) -> None:
         more = ", nor what follows" if rest else ""
-        super().__init__(f"there is not enough memory to read it{more}", file, 0, history)
+        super().__init__(f"there is not enough memory to read it{more}; allow more, or split the file", file, 0,
+                         history)
         self.rest = rest
         """Nothing more comes of this file."""
+
+
+class NotInTime(InputError):
+    """A history that could not be read within the time limit."""
+
+    def __init__(self, file: str, seconds: float) -> None:
+        super().__init__(f"not read within {seconds:g} s, nor what follows in this file; allow more time", file)
 
 
 def reason(error: OSError) -> str:

@@ -72,6 +72,12 @@ class Options:
     """The value every location starts with, unless the trace or `initial_at` says otherwise."""
     initial_at: dict[int | str, int] = field(default_factory=dict)
     """Initial values of single locations, by address."""
+    hex: bool = False
+    """Addresses and values in tables are hex, with or without 0x."""
+    allow_empty: bool = False
+    """Take a history without operations for one; otherwise it is an error: most likely nothing was recorded."""
+    timeout: float | None = None
+    """Seconds for reading a history from a file; then there is a `NotInTime` in its place."""
     share: Share = EVERY
     """The histories that are wanted. An adapter may give `Skipped` for others: where that is much faster."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 
 def visible(text: str) -> str:
@@ -23,6 +24,29 @@ def parse_number(text: str) -> int:
     if not _NUMBER.fullmatch(text):
         raise ValueError(f"{text!r} is not a number")
     return int(text, 16 if "x" in text or "X" in text else 10)
+
+
+_HEX = re.compile(r"[0-9a-fA-F]+", re.ASCII)
+
+
+def as_hex(text: str) -> str:
+    """Text that is a hex number without 0x, with it.
+
+    >>> as_hex("1a"), as_hex(" 10"), as_hex("0x10"), as_hex("x")
+    ('0x1a', '0x10', '0x10', 'x')
+    """
+    return f"0x{text.strip()}" if _HEX.fullmatch(text.strip()) else text
+
+
+def look_like_hex(names: Sequence[str]) -> bool:
+    """Are these, all of them, hex numbers without 0x? Decimal ones alone are not, nor are `a` and `b`.
+
+    >>> look_like_hex(["10", "1a"]), look_like_hex(["beef", "BEEF"]), look_like_hex(["10", "20"]), look_like_hex("ab")
+    (True, True, False, False)
+    """
+    if any(_HEX.fullmatch(name) is None for name in names) or "".join(names).isdecimal():
+        return False
+    return any(name[0].isdigit() for name in names) or len({name.lower() for name in names}) < len(names)
 
 
 def word(value: int) -> int:

@@ -181,7 +181,7 @@ class Executions:
                 self.found += 1
                 tally[outcome] += 1
 
-            self._control.solve(assumptions=literals, on_model=on_model)
+            self._solve(assumptions=literals, on_model=on_model)
         return tally
 
     def _projected(self, tally: Counter[Outcome]) -> list[tuple[Outcome, list[int]]]:
@@ -197,7 +197,7 @@ class Executions:
         solving: Any = self._control.configuration.solve
         solving.project = "auto"
         try:
-            self._control.solve(on_model=on_model)
+            self._solve(on_model=on_model)
         finally:
             solving.project = "no"
         return found
@@ -212,14 +212,14 @@ class Executions:
             backend.add_project([literal for pairs in observed for literal, _ in pairs])
         return observed
 
-    def _solve(self) -> None:
-        """Solve in a thread of clingo's: without a callback of ours, Ctrl-C would not be heard."""
-        with self._control.solve(async_=True) as handle:
+    def _solve(self, **how: Any) -> None:
+        """Solve in a thread of clingo's: otherwise Ctrl-C and alarms would not be heard."""
+        with self._control.solve(async_=True, **how) as handle:
             try:
                 while not handle.wait(POLL):
                     pass
                 handle.get()
-            except KeyboardInterrupt:
+            except (KeyboardInterrupt, TimeoutError):
                 handle.cancel()
                 raise
 

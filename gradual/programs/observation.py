@@ -28,6 +28,8 @@ class Observation:
     missed: bool = False
     """Some execution does not."""
     complete: bool = True
+    late: bool = False
+    """Not complete, because the time was over."""
     why_not: list[str] = field(default_factory=list)
     violation: Violation | None = None
     """The same, where a history can show it."""
@@ -73,7 +75,8 @@ class Observation:
         lines = [f"Model {self.model}",
                  f"Test {self.program.name}" + (f" {KINDS[condition.quantifier]}" if condition else "")]
         if not self.complete:
-            lines.append("(interrupted: this is what was found so far)")
+            why = "the time is over" if self.late else "interrupted"
+            lines.append(f"({why}: this is what was found so far)")
         if self.outcomes is not None:
             lines += [f"States {len(self.outcomes)}", *self._states()]
         if condition is not None:

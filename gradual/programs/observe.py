@@ -19,7 +19,7 @@ LISTED = 10**10
 
 
 def outcomes(program: Program, model: str | Model, show: int = 0) -> Observation:
-    """Every outcome with its executions. After Ctrl-C, what was found so far (`complete` is false then)."""
+    """Every outcome with its executions. After Ctrl-C or an alarm, what was found so far (`complete` is false then)."""
     started = time.perf_counter()
     tally: Counter[Outcome] = Counter()
     found = Observation(program, models.load(model), tally)
@@ -28,8 +28,8 @@ def outcomes(program: Program, model: str | Model, show: int = 0) -> Observation
         executions.outcomes(tally)
         found.shown = [line for number, execution in zip(range(show), executions, strict=False)
                        for line in execution_lines(program, execution, number + 1)]
-    except KeyboardInterrupt:
-        found.complete = False
+    except (KeyboardInterrupt, TimeoutError) as stop:
+        found.complete, found.late = False, isinstance(stop, TimeoutError)
     found.reached = any(map(found.satisfies, tally))
     found.missed = not all(map(found.satisfies, tally))
     if found.complete:

@@ -61,9 +61,9 @@ def witness_record(verdict: Verdict, witness: Witness, history: History) -> Reco
     }
 
 
-def error_record(name: str, file: str, model: str, message: str) -> Record:
+def error_record(name: str, file: str, model: str, message: str, verdict: str = "error") -> Record:
     """The record of a history that could not be checked."""
-    return _base(name, file, model, "error") | {"message": message}
+    return _base(name, file, model, verdict) | {"message": message}
 
 
 def _base(name: str, file: str, model: str, verdict: str) -> Record:

@@ -19,9 +19,14 @@ from gradual.deciding.engine.proof import evidence
 from gradual.evidence.verdict import Cycle, Refutation, Witness
 from gradual.history import INITIAL, History
 from gradual.models.fit import Fit
+from gradual.models.matrix import TooLarge
 
 Clause = list[int]
 
+CLAUSE = 24
+"""Bytes of a clause in the solver, as measured."""
+LARGEST = 800
+"""Operations: some 4 GB."""
 PORTION = 100_000
 """Variables that the solver makes room for between looks at the deadline."""
 
@@ -30,6 +35,10 @@ def complete(history: History, fit: Fit, deadline: Deadline) -> Witness | Cycle 
     from pysat.solvers import Solver
 
     n = len(history)
+    if n > LARGEST:
+        raise TooLarge(f"the plain encoding of {n} operations has {n ** 3 / 3:.0e} clauses, which takes about "
+                       f"{n ** 3 / 3 * CLAUSE / 1e9:.0f} GB; it goes up to {LARGEST} operations. Without "
+                       "--completion direct any size is decided")
     with Solver(name="glucose4") as solver:
         for variable in range(PORTION, n * n, PORTION):
             solver.add_clause([variable, -variable])

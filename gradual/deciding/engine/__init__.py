@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from gradual.deadline import Deadline
+from gradual.deadline import NEVER, Deadline
 from gradual.deciding import compiler
+from gradual.deciding.compiler.waiting import in_time
 from gradual.deciding.engine import kernels, static
 from gradual.deciding.engine.plan import Edge
 from gradual.deciding.engine.run import ENDLESS, Run
@@ -51,20 +52,22 @@ def decide(history: History, fit: Fit, deadline: Deadline, *, extra: Sequence[Ed
     """One history. `extra` edges hold besides those of the model."""
     if compiled is None:
         compiled = compiler.pays(len(history))
+    decide_all = _kernel(compiled, deadline)
     run = Run([history], fit, compiled, extra=extra)
-    return _outcomes(run, _kernel(compiled), deadline, BUDGET if compiled else PLAIN_BUDGET)[0]
+    deadline.check()
+    return _outcomes(run, decide_all, deadline, BUDGET if compiled else PLAIN_BUDGET)[0]
 
 
 def decide_many(histories: Sequence[History], fit: Fit, deadline: Deadline, patience: int = PATIENCE) -> list[Outcome]:
     """Many small histories in one call, compiled. Where that would take more than patience: undecided."""
-    return _outcomes(Run(histories, fit, True, patience=patience), _kernel(True), deadline, BUDGET)
+    return _outcomes(Run(histories, fit, True, patience=patience), _kernel(True, deadline), deadline, BUDGET)
 
 
 def static_edges(history: History, fit: Fit) -> tuple[Column, int]:
     """The static edges, start, end and kind, between nodes of which the operations are the first; and the read that
     coherence forbids, or -1."""
     compiled = compiler.pays(len(history))
-    decide_all = _kernel(compiled)
+    decide_all = _kernel(compiled, NEVER)
     run = Run([history], fit, compiled)
     nowhere = run.new_tables()  # no room for any node: the kernel stops once the edges are there
     while decide_all(run.batch, run.building, nowhere, run.results) == static.MORE_ROOM and get(
@@ -111,8 +114,8 @@ def _log(run: Run, first: int, past: int) -> list[Entry]:
     return found
 
 
-def _kernel(compiled: bool) -> Kernel:
-    return load() if compiled else static.decide
+def _kernel(compiled: bool, deadline: Deadline) -> Kernel:
+    return in_time(load, deadline) if compiled else static.decide
 
 
 @cache

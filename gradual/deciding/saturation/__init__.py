@@ -13,6 +13,7 @@ from typing import Any
 
 from gradual.deadline import Deadline
 from gradual.deciding import compiler
+from gradual.deciding.compiler.waiting import in_time
 from gradual.deciding.engine import kernels as engine_kernels
 from gradual.deciding.engine import static, tables
 from gradual.deciding.engine.run import Run
@@ -38,7 +39,7 @@ class Saturation:
         operations = max(map(len, histories))
         self._graph = self._new_graph(8 * operations + 64, 2 * operations + 64, 64)
         self._ordered = kernels.Ordered(tables.rows("ordered", len(histories), self._plain, kernels.FIELDS))
-        saturate_all = load() if compiled else kernels.saturate_all
+        saturate_all = in_time(load, deadline) if compiled else kernels.saturate_all
         while True:
             put(self._graph.now[0], budget=BUDGET if compiled else PLAIN_BUDGET)
             answer = saturate_all(self._run.batch, self._run.building, self._graph, self._ordered)

@@ -18,8 +18,11 @@ GRADUAL = [sys.executable, "-m", "gradual.cli"]
 OK = "thread,op,address,value\n0,W,x,1\n1,R,x,1\n"
 LIMIT = 0.8
 LATEST = 1.2 * LIMIT + 0.5
-STARTING = 1.5
-"""Seconds for the interpreter, numpy and LLVM on a busy machine."""
+
+
+def starting() -> float:
+    """Seconds that the interpreter and what it loads take here and now, with room for a machine that gets busier."""
+    return 1.0 + 3 * timed("check", "-", "--timeout", LIMIT, input=OK)[1]
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +46,7 @@ def timed(*arguments: str | Path, **more: object) -> tuple[subprocess.CompletedP
 def test_large_traces(large: Path, command: str, models: int, status: int) -> None:
     done, seconds = timed(command, large, "--timeout", LIMIT)
     assert done.returncode == status, done.stdout + done.stderr
-    assert seconds < models * LATEST + STARTING
+    assert seconds < models * LATEST + starting()
 
 
 def test_reading_by_rows_is_limited_too(large: Path, tmp_path: Path) -> None:
@@ -52,26 +55,24 @@ def test_reading_by_rows_is_limited_too(large: Path, tmp_path: Path) -> None:
     rows.write_bytes(large.read_bytes().replace(b"\n", b"\n\n", 1))
     done, seconds = timed("check", rows, "--timeout", LIMIT)
     assert done.returncode == 3 and "not read within 0.8 s" in done.stdout
-    assert seconds < LATEST + STARTING
+    assert seconds < LATEST + starting()
 
 
 def test_compiling_is_limited(tmp_path: Path) -> None:
     """Nothing is kept anywhere that could be found."""
     trace = tmp_path / "t.csv"
     gradual.write([gradual.generate("tso", operations=5000)], trace)
-    (tmp_path / "sitecustomize.py").write_text(
-        f"from gradual import compiling\ncompiling.keep_only_in({str(tmp_path / 'kept')!r})\n")
-    done, seconds = timed("check", trace, "--model", "tso", "--timeout", LIMIT,
-                          env={**os.environ, "PYTHONPATH": str(tmp_path)})
+    empty = {**os.environ, "GRADUAL_CACHE_DIR": str(tmp_path / "kept")}
+    done, seconds = timed("check", trace, "--model", "tso", "--timeout", LIMIT, env=empty)
     assert done.returncode == 3
     assert "gradual warm-up" in done.stdout
-    assert seconds < LATEST + STARTING
+    assert seconds < LATEST + starting()
 
 
 def test_many_histories_of_a_file_have_their_time_together(tmp_path: Path) -> None:
     rows = "".join(f"h{h},{i % 4},W,{i % 9},{i + 1}\n" for h in range(400) for i in range(100))
     (tmp_path / "many.csv").write_text("history,thread,op,address,value\n" + rows)
-    done, _ = timed("check", tmp_path / "many.csv", "--timeout", "0.2")
+    done, _ = timed("check", tmp_path / "many.csv", "--timeout", "0.5")
     assert done.returncode == 0, done.stdout[-500:]
 
 
@@ -94,7 +95,7 @@ def test_run(tmp_path: Path) -> None:
         done, seconds = timed("run", tmp_path / "big.txt", "--model", "sc", "--timeout", LIMIT, *task)
         assert done.returncode == 3, done.stdout + done.stderr
         assert "the time is over" in done.stdout
-        assert seconds < LATEST + STARTING
+        assert seconds < LATEST + starting()
 
 
 @pytest.mark.parametrize("command", ["check", "explain", "shrink", "diff-models", "classify", "run", "batch"])

@@ -22,7 +22,6 @@ def main() -> None:
             app()
         finally:
             sys.stdout.flush()
-            _leave_at_once()
     except BrokenPipeError:
         silence()
         _end(READER_GONE)
@@ -40,14 +39,6 @@ def main() -> None:
         _tell_fault()
         silence()
         _end(FAULT)
-
-
-def _leave_at_once() -> None:
-    """Where a time limit left the compiler alone: nobody waits for it."""
-    ended, waiting = sys.exc_info()[1], sys.modules.get("gradual.deciding.compiler.waiting")
-    if isinstance(ended, SystemExit) and waiting is not None and waiting.compiling():
-        sys.stderr.flush()
-        os._exit(ended.code if isinstance(ended.code, int) else 0)
 
 
 def _end(status: int) -> None:

@@ -12,6 +12,7 @@ import llvmlite
 from llvmlite import binding
 
 from gradual.deciding.compiler.kept import kept
+from gradual.deciding.compiler.waiting import make_in_time
 
 INLINED = 225
 """How much LLVM may copy into a caller: its own measure, and its own default for speed."""
@@ -23,7 +24,7 @@ _running: list[Any] = []
 def function(name: str, sources: bytes, text: Callable[[], str], contexts: int) -> Callable[..., int]:
     """A kernel as a function of its contexts: kept under a digest of its sources and this computer, or compiled."""
     stamp = hashlib.sha256(sources + "\n".join((llvmlite.__version__, *_computer())).encode()).hexdigest()[:24]
-    code = kept(name, stamp, lambda: compile_text(text()))
+    code = kept(name, stamp, lambda: make_in_time(name, stamp, text(), compile_text))
     running = binding.create_mcjit_compiler(binding.parse_assembly(""), _target())
     running.add_object_file(binding.ObjectFileRef.from_data(code))
     running.finalize_object()

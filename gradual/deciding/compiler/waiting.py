@@ -1,43 +1,42 @@
-"""Compiling against a time limit."""
+"""Compiling against a time limit: LLVM cannot be interrupted, so it works in a process of its own."""
 
 from __future__ import annotations
 
-import threading
+import subprocess
+import sys
 from collections.abc import Callable
-from contextlib import suppress
-from typing import Any, TypeVar
+from contextvars import ContextVar
+from typing import TypeVar
 
-from gradual.deadline import Deadline
+from gradual.deadline import NEVER, Deadline
 
 COMPILING = "its kernels were still being compiled, which `gradual warm-up` does once and for all"
 """Why the time was over."""
 
 Result = TypeVar("Result")
-_first: dict[Any, threading.Thread] = {}
+_deadline: ContextVar[Deadline] = ContextVar("deadline", default=NEVER)
 
 
 def in_time(load: Callable[[], Result], deadline: Deadline) -> Result:
-    """What `load` gives, which compiles the first time: that cannot be interrupted, so it goes on by itself when the
-    deadline passes (TimeoutError), and is there the next time."""
-    if deadline.seconds_left is None:
-        return load()
-    if load not in _first:
-        _first[load] = threading.Thread(target=_suppressed, args=(load,))
-        _first[load].start()
+    """What `load` gives, which compiles the first time. TimeoutError where that takes longer: it goes on by itself,
+    and what it makes is there the next time."""
+    before = _deadline.set(deadline)
     try:
-        _first[load].join(deadline.seconds_left)
-        deadline.check()
-    except TimeoutError:
+        return load()
+    finally:
+        _deadline.reset(before)
+
+
+def make_in_time(name: str, stamp: str, text: str, make: Callable[[str], bytes]) -> bytes:
+    """Machine code, made here where there is no limit. Elsewhere it is kept as well, whoever waits for it."""
+    seconds = _deadline.get().seconds_left
+    if seconds is None:
+        return make(text)
+    command = [sys.executable, "-m", "gradual.deciding.compiler", name, stamp]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                               start_new_session=True)
+    try:
+        code, _ = process.communicate(text.encode(), timeout=seconds)
+    except (subprocess.TimeoutExpired, TimeoutError):  # by this clock, or by the alarm of whoever called
         raise TimeoutError(COMPILING) from None
-    return load()
-
-
-def _suppressed(load: Callable[[], Any]) -> None:
-    """Whoever waits calls again, and meets the failure."""
-    with suppress(Exception):
-        load()
-
-
-def compiling() -> bool:
-    """Is something still being compiled that nobody waits for?"""
-    return any(thread.is_alive() for thread in _first.values())
+    return make(text) if process.returncode else code

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 import subprocess
 import sys
@@ -24,7 +25,9 @@ from gradual.evidence.verdict import Cycle, Overwritten, Refutation, ThinAir, Ve
 from gradual.files import safe_name
 from gradual.history import Builder, History
 from gradual.models import Model, load
+from gradual.telling import elision
 from gradual.telling.cheapest import cost
+from gradual.telling.elision import distinct
 from gradual.telling.layout import SMALL_LETTER, Layout, layout
 from gradual.telling.picture import Picture
 from gradual.telling.picture import picture as drawn
@@ -473,6 +476,50 @@ def test_lines_that_tell_nothing_give_way_to_numbers() -> None:
     certify_prose(verdict, history)
     assert "thread 1 read x=0 at operation 4" in prose(verdict, history).lower()
     assert np.unique(history.line).tolist() == [1]
+
+
+def deep() -> History:
+    """Store buffering in a hierarchy, where the beginnings of all names are the same; an object per history."""
+    builder = Builder("nightly-" * 20 + "17", "deep.jsonl")
+    bank = "tb.dut.core{}.l1d.data_array_bank{}.word3"
+    for core, mine, other in ((0, bank.format(0, 0), bank.format(1, 0)), (1, bank.format(1, 0), bank.format(0, 0))):
+        builder.write(f"tb.dut.cluster0.core{core}.lsu.port", mine, 0xDEADBEEFCAFE, line=3)
+        builder.read(f"tb.dut.cluster0.core{core}.lsu.port", other, 0, line=3)
+    builder.rmw("tb.dut.cluster0.core0.lsu.port", bank.format(1, 0), 0xDEADBEEFCAFE, 5, line=3)
+    return builder.build()
+
+
+def test_labels_keep_the_value_and_the_end_of_a_name() -> None:
+    history = deep()
+    drawn = picture(explained(history, "sc"), history)
+    assert len({node.text for node in drawn.nodes}) == len(drawn.nodes) == 4
+    for node in drawn.nodes:
+        value = "=0" if node.text.startswith("R ") else "=244837814094590"
+        assert re.fullmatch(rf"[RW] tb\.dut.*….*word3{value}", node.text)
+        assert history.address(node.operation) in node.title and "…" not in node.title
+    assert all("…" in head and head.endswith("lsu.port") for head in drawn.threads) and len(set(drawn.threads)) == 2
+    assert drawn.title.endswith("ly-17: not SC") and history.name in drawn.whole_title
+    assert history.name in ET.fromstring(svg(explained(history, "sc"), history))[0].text
+    assert dot(explained(history, "sc"), history).count("tb.dut.core0.l1d.data_array_bank0.word3") >= 2
+
+
+def test_names_that_are_elided_stay_apart() -> None:
+    names = [f"tb.core{core}.{'way.' * 9}{bank}.data" for core in range(12) for bank in range(3)] + ["x", "tb…data"]
+    short = distinct(names, 12)
+    assert list(short) == names and len(set(short.values())) == len(names)
+    assert distinct(["a" * 50], 12) == {"a" * 50: "aaa…aaaaaaaa"} and distinct([], 5) == {}
+    assert doctest.testmod(elision).attempted and not doctest.testmod(elision).failed
+
+
+def test_a_history_on_one_line_is_told_by_operations() -> None:
+    """`line 3` for all of them would tell nothing."""
+    history = deep()
+    verdict = explained(history, "sc")
+    for text in (svg(verdict, history), dot(verdict, history), prose(verdict, history)):
+        assert "line 3" not in text
+    assert f"operation 4 of 5 of history {history.name}" in svg(verdict, history)
+    assert page(verdict, history).count(">3, all of its operations<") == 1
+    assert "line</th>" not in page(verdict, history)
 
 
 @pytest.mark.parametrize("file", ["traces/litmus.axe", "traces/figures.csv", "traces/search.csv"])

@@ -42,7 +42,7 @@ TIPS: dict[EdgeKind, str] = {
 def svg(picture: Picture) -> Html:
     plan = layout(picture)
     pieces = [
-        element("title", picture.title), element("style", Html(STYLE)), _tips(),
+        element("title", picture.whole_title), element("style", Html(STYLE)), _tips(),
         element("rect", "", class_="paper", width=_at(plan.width), height=_at(plan.height)),
         _text((20, 26), picture.title, "title"), _text((20, 43), picture.note, "small"),
         *_columns(plan), *map(_edge, plan.lines), *map(_box, plan.boxes), *map(_label, plan.lines),

@@ -26,14 +26,16 @@ from gradual.evidence.verdict import (
 from gradual.history import History
 from gradual.models import Model
 from gradual.telling.broken import failure
+from gradual.telling.elision import distinct, elided
 from gradual.telling.markup import visible
 from gradual.telling.names import Names
 from gradual.telling.rules import PLAIN, PROGRAM_ORDER, named
 from gradual.telling.shorten import length
 from gradual.telling.words import rotated
 
-LONGEST = 26
-"""Letters of a name that are shown; the rest is in the title that hovering shows."""
+LONGEST = 22
+"""Letters of a name that are shown, unless it takes more to tell two apart. The title that hovering shows has all."""
+LONGEST_TITLE = 60
 
 MEANING: dict[EdgeKind, str] = {
     "po": "po: later in the same thread",
@@ -93,6 +95,7 @@ class LeftOut:
 class Picture:
     """All there is to see."""
 
+    whole_title: str
     title: str
     note: str
     threads: tuple[str, ...]
@@ -117,12 +120,16 @@ def picture(verdict: Verdict, history: History, model: Model) -> Picture:
     links += _chains(shown, links, history)
     rows = _rows(shown, links)
     names = Names(history)
+    called = distinct((names.address(o) for o in shown if history.location[o] >= 0), LONGEST)
     threads = sorted({int(history.thread[o]) for o in shown}, key=lambda t: (_natural(names.thread_named(t)), t))
-    nodes = tuple(Node(o, threads.index(int(history.thread[o])), rows[o], clipped(names.short(o)), names.place(o),
+    nodes = tuple(Node(o, threads.index(int(history.thread[o])), rows[o],
+                       names.short(o, called[names.address(o)] if history.location[o] >= 0 else None), names.place(o),
                        names.full(o), o in cyclic) for o in shown)
     titles = tuple(names.thread_named(thread) for thread in threads)
-    return Picture(f"{clipped(visible(history.name or history.file), 60)}: not {verdict.model}",
-                   _note(verdict.evidence, len(shown), history), tuple(map(clipped, titles)), titles, nodes,
+    heads = distinct(titles, LONGEST)
+    name = visible(history.name or history.file)
+    return Picture(f"{name}: not {verdict.model}", f"{elided(name, LONGEST_TITLE)}: not {verdict.model}",
+                   _note(verdict.evidence, len(shown), history), tuple(heads[title] for title in titles), titles, nodes,
                    tuple(links), tuple(_left_out(shown, history)))
 
 
@@ -149,19 +156,19 @@ def _note(evidence: Evidence | None, shown: int, history: History) -> str:
     if isinstance(evidence, Refutation):
         return f"{note}; the shortest of {len(evidence.cases)} cases, ? is supposed"
     if isinstance(evidence, ThinAir):
-        return f"{note}; nobody wrote the value of {clipped(visible(history.locations[evidence.location]))}"
+        return f"{note}; nobody wrote the value of {_called(evidence.location, history)}"
     if isinstance(evidence, Overwritten):
-        return f"{note}; this store to {clipped(visible(history.locations[evidence.location]))} was lost"
+        return f"{note}; this store to {_called(evidence.location, history)} was lost"
     return note
+
+
+def _called(location: int, history: History) -> str:
+    return elided(visible(history.locations[location]), LONGEST)
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
     """By which cpu10 comes after cpu9."""
     return [(int(part) if part.isdecimal() else -1, part) for part in re.split(r"([0-9]{1,18})", name)]
-
-
-def clipped(text: str, longest: int = LONGEST) -> str:
-    return text if len(text) <= longest else f"{text[:longest - 1]}…"
 
 
 # --- edges

@@ -26,18 +26,21 @@ def page(verdict: Verdict, history: History, prose: str, picture: Picture) -> st
 
 def _about(verdict: Verdict, history: History) -> Html:
     size = f"{len(history)} operations, {len(history.threads)} threads, {len(history.locations)} locations"
-    return facts([("trace", history.file), ("history", history.name), ("model", verdict.model),
+    on_one = len(history) > 1 and history.line[0] > 0 and history.line[0] == history.line[-1]
+    return facts([("trace", history.file), ("history", history.name),
+                  ("line", f"{history.line[0]}, all of its operations" if on_one else ""), ("model", verdict.model),
                   ("found by", verdict.decided_by or ""), ("size", size)])
 
 
 def _operations(picture: Picture, history: History) -> Html:
+    """Numbers as the trace has them: to be searched for, so without spaces between the thousands."""
     names = Names(history)
-    rows = (row([names.short(o), names.thread(o), history.file, _number(int(history.line[o]), 0),
-                 _number(int(history.tick[o]), NO_TICK), _number(o + 1, -1)])
-            for o in sorted(node.operation for node in picture.nodes))
-    return table("In the order of the trace.", ["operation", "thread", "file", "#line", "#tick", "#number"], rows)
-
-
-def _number(value: int, missing: int) -> Figure | None:
-    """As the trace has it: to be searched for, so without spaces between the thousands."""
-    return None if value == missing else Figure(value)
+    shown = sorted(node.operation for node in picture.nodes)
+    columns = {"operation": [names.short(o) for o in shown], "thread": [names.thread(o) for o in shown]}
+    if names.by_line:
+        columns["#line"] = [Figure(history.line[o]) for o in shown]
+    if any(history.tick[o] != NO_TICK for o in shown):
+        columns["#tick"] = [Figure(history.tick[o]) if history.tick[o] != NO_TICK else "" for o in shown]
+    columns["#number"] = [Figure(o + 1) for o in shown]
+    return table("In the order of the trace; the number counts the operations of the history.", columns,
+                 map(row, zip(*columns.values(), strict=True)))

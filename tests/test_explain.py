@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import json
 import re
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from random import Random
 
 import numpy as np
 import pytest
+from gradual.adapters import csv
 from random_histories import random_history
 from told import Told
 
@@ -31,6 +33,7 @@ from gradual.telling.elision import distinct
 from gradual.telling.layout import SMALL_LETTER, Layout, layout
 from gradual.telling.picture import Picture
 from gradual.telling.picture import picture as drawn
+from gradual.telling.shorten import Budget
 
 ROOT = Path(__file__).parents[1]
 GOLDEN = Path(__file__).parent / "golden"
@@ -423,9 +426,13 @@ def test_pages_open_in_a_browser(browser: object, tmp_path: Path, history: Histo
 # --- the command
 
 
+def gradual_command(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "gradual.cli", *map(str, arguments)], capture_output=True, text=True,
+                          cwd=ROOT, timeout=100)
+
+
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "gradual.cli", "explain", *map(str, arguments)], capture_output=True,
-                          text=True, cwd=ROOT, timeout=100)
+    return gradual_command("explain", *arguments)
 
 
 def test_the_command_tells_and_draws(tmp_path: Path) -> None:
@@ -436,6 +443,33 @@ def test_the_command_tells_and_draws(tmp_path: Path) -> None:
     ET.parse(outs["svg"])
     assert outs["html"].read_text("utf-8").startswith("<!DOCTYPE html>")
     assert outs["dot"].read_text("utf-8").startswith("digraph")
+
+
+def test_check_shows_the_proof_that_explain_tells(tmp_path: Path) -> None:
+    history = gradual.generate("broken-reorder", threads=4, operations=300, locations=16, seed=4)
+    verdict = gradual.check(history, "sc")
+    short = shortened(verdict, history)
+    assert cost(short.evidence) < cost(verdict.evidence)
+    trace = tmp_path / "t.csv"
+    with trace.open("wb") as stream:
+        csv.write([history], stream)
+    [again] = gradual.read(trace)
+    printed = gradual_command("check", trace).stdout.splitlines()[1:]
+    assert [line[4:] for line in printed] == telling.brief(explained(again, "sc"), again, load("sc")).splitlines()
+    read = json.loads(gradual_command("check", trace, "--json").stdout)
+    assert len(read["steps"]) >= len(short.evidence.steps) and read["cycle"], "JSON has what the engine found"
+
+
+def test_a_budget_is_spent_and_no_more() -> None:
+    history = gradual.generate("broken-reorder", threads=4, operations=300, locations=16, seed=4)
+    verdict, model = gradual.check(history, "sc"), load("sc")
+    plenty = Budget(each=5, together=10)
+    assert cost(plenty.shortened(verdict, history, model).evidence) < cost(verdict.evidence)
+    assert plenty.shortened(verdict, history, model, at_most=0) is verdict
+    assert plenty.shortened(verdict, history, model, at_most=-1) is verdict
+    little = Budget(each=5, together=1e-6)
+    little.shortened(verdict, history, model)
+    assert little.shortened(verdict, history, model) is verdict
 
 
 def test_further_violations_get_names_of_their_own(tmp_path: Path) -> None:

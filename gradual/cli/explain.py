@@ -92,7 +92,7 @@ def _chosen(items: Iterator[Any], name: str | None) -> Iterator[Any]:
 
 def _text(judgement: Judgement, witness: bool, outputs: Outputs) -> str:
     from gradual.history import History
-    from gradual.telling import prose, shortened, words
+    from gradual.telling import prose, words
     from gradual.telling import witness as run
 
     item, verdict, model = judgement.item, judgement.verdict, judgement.model
@@ -100,7 +100,7 @@ def _text(judgement: Judgement, witness: bool, outputs: Outputs) -> str:
         return judgement.text
     title = f"{judgement.title}: {words.summary(verdict, item)}"
     if verdict.verdict == "violation":
-        verdict = shortened(verdict, item, model)
+        verdict = judgement.shortened().verdict
         outputs.write(verdict, item, model)
         return f"{title}\n\n{prose(verdict, item, model)}"
     return f"{title}\n\n{run(verdict, item, model)}" if witness and verdict else title

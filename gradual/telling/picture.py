@@ -43,7 +43,11 @@ MEANING: dict[EdgeKind, str] = {
     "ww": "ww: is stored later",
     "rw": "rw: overwrites the value that was read",
 }
-THICK = "thick: on the cycle; (n): by step n of the text"
+THICK = "thick: on the cycle"
+FAINT = "faint: what that rests on"
+BY_STEP = "(n): by step n of the text"
+SUPPOSED = "?: supposed"
+LETTERED = "a, b, …: as in the text"
 
 
 @dataclass(frozen=True)
@@ -72,11 +76,17 @@ class Link:
     """The step it rests on, as `(1)`; `?` where it is supposed."""
     rule: str = ""
     """What the model calls it."""
+    letters: tuple[str, ...] = ()
+    """Those of the sentences that tell it."""
 
     @property
     def label(self) -> str:
         name = self.rule if self.rule and self.rule not in PLAIN else self.kind
         return f"{name} {self.reason}".strip()
+
+    @property
+    def mark(self) -> str:
+        return ",".join(self.letters)
 
 
 @dataclass(frozen=True)
@@ -106,6 +116,50 @@ class Picture:
 
     def node(self, operation: int) -> Node:
         return next(node for node in self.nodes if node.operation == operation)
+
+    @property
+    def kinds(self) -> list[EdgeKind]:
+        """Those that are drawn."""
+        drawn = {link.kind for link in self.links}
+        return [kind for kind in MEANING if kind in drawn]
+
+    @property
+    def signs(self) -> list[str]:
+        """What else has to be explained."""
+        reasons = "".join(link.reason for link in self.links)
+        weights = {link.strong for link in self.links}
+        signs = {THICK: True in weights, FAINT: len(weights) == 2, BY_STEP: "(" in reasons, SUPPOSED: "?" in reasons,
+                 LETTERED: any(link.letters for link in self.links)}
+        return [sign for sign, used in signs.items() if used]
+
+
+def lettered(picture: Picture, told: Iterable[Edge]) -> tuple[Picture, dict[Edge, str]]:
+    """A letter for each arrow that is told, in that order: on the picture, and for the text."""
+    letters: dict[Edge, str] = {}
+    drawn: dict[Link, list[str]] = {link: [] for link in picture.links}
+    for edge in told:
+        if edge not in letters and (shown := _drawn(edge, picture)):
+            letters[edge] = _letter(len(letters))
+            for link in shown:
+                drawn[link].append(letters[edge])
+    links = tuple(replace(link, letters=tuple(found)) for link, found in drawn.items())
+    return replace(picture, links=links), letters
+
+
+def _drawn(edge: Edge, picture: Picture) -> list[Link]:
+    """The arrow of an edge; program order may be drawn in pieces."""
+    exact = [link for link in picture.links if (link.kind, link.start, link.end) == (edge.kind, edge.start, edge.end)]
+    if exact or edge.kind != "po":
+        return exact
+    column = {node.operation: node.column for node in picture.nodes}
+    return [link for link in picture.links if link.kind == "po" and edge.start <= link.start and link.end <= edge.end
+            and column[link.start] == column.get(edge.start)]
+
+
+def _letter(number: int) -> str:
+    """a, b, …, z, aa, ab, …"""
+    rest = _letter(number // 26 - 1) if number >= 26 else ""
+    return rest + chr(ord("a") + number % 26)
 
 
 def picture(verdict: Verdict, history: History, model: Model) -> Picture:

@@ -52,26 +52,27 @@ def svg(picture: Picture) -> Html:
     return _svg(picture, [element("title", picture.whole_title), element("style", Html(STYLE)), _tips()])
 
 
-def embedded(picture: Picture) -> Html:
-    """The picture for a page that has STYLE and the `tips`."""
-    return _svg(picture, [], role="group" if any(link.letters for link in picture.links) else "img",
+def embedded(picture: Picture, legend: bool = True) -> Html:
+    """The picture for a page that has STYLE and the `tips`; one of many pictures, with the `key`, needs no legend."""
+    return _svg(picture, [], legend=legend, role="group" if any(link.letters for link in picture.links) else "img",
                 aria_label=picture.whole_title, shrinks=True)
 
 
 def _svg(picture: Picture, first: list[Html], *, role: str = "img", aria_label: str | None = None,
-         shrinks: bool = False) -> Html:
-    plan = layout(picture)
+         shrinks: bool = False, legend: bool = True) -> Html:
+    plan = layout(picture, legend)
     ids = {letter: line.link for line in reversed(plan.lines) for letter in line.link.letters}
     pieces = [
         *first, element("rect", "", class_="paper", width=_at(plan.width), height=_at(plan.height)),
         _text((20, 26), picture.title, "title"), _text((20, 43), picture.note, "small"),
         *_columns(plan), *(_edge(line, picture, ids) for line in plan.lines), *map(_box, plan.boxes),
-        *map(_label, plan.lines), *map(_note, plan.notes), *_legend(plan)]
-    size: dict[str, str] = {"width": _at(plan.width), "height": _at(plan.height)}
+        *map(_label, plan.lines), *map(_note, plan.notes), *(_legend(plan) if legend else [])]
+    width, height = _at(plan.width), _at(plan.height)
+    frame = {"xmlns": "http://www.w3.org/2000/svg", "width": width, "height": height}
     if shrinks:  # a little, to fit; beyond that one has to scroll
-        size = {"style": f"width: 100%; max-width: {_at(plan.width)}px; min-width: {_at(SMALLEST * plan.width)}px"}
-    return element("svg", joined(pieces), xmlns="http://www.w3.org/2000/svg", class_="why inks", role=role,
-                   aria_label=aria_label, viewBox=f"0 0 {_at(plan.width)} {_at(plan.height)}", **size)
+        frame = {"style": f"width: 100%; max-width: {width}px; min-width: {_at(SMALLEST * plan.width)}px"}
+    return element("svg", joined(pieces), class_="why inks", role=role, aria_label=aria_label,
+                   viewBox=f"0 0 {width} {height}", **frame)
 
 
 def tips() -> Html:
@@ -149,13 +150,25 @@ def _note(note: Note) -> Html:
 def _legend(plan: Layout) -> Iterator[Html]:
     """Of what is drawn, and nothing else."""
     picture, (x, y) = plan.picture, plan.legend
-    samples = [(f"edge {kind}", f"url(#tip-{kind})", MEANING[kind]) for kind in picture.kinds]
-    samples += [(SAMPLES.get(sign, ""), "", sign) for sign in picture.signs]
-    for place, (looks, tip, meaning) in enumerate(samples):
-        at = y + 20 * place
-        if looks:
-            yield element("path", "", class_=looks, d=f"M{_at(x)},{_at(at)} h58", marker_end=tip or None)
-        yield _text((x + 70, at + 4), meaning, "small")
+    for place, meaning in enumerate([*picture.kinds, *picture.signs]):
+        yield _sample(meaning, (x, y + 20 * place))
+        yield _text((x + 70, y + 20 * place + 4), MEANING.get(meaning, meaning), "small")  # type: ignore[call-overload]
+
+
+def _sample(of: str, at: Point) -> Html:
+    """An arrow of a kind, or what a sign looks like."""
+    if of not in TIPS and of not in SAMPLES:
+        return Html("")
+    return element("path", "", class_=SAMPLES.get(of, f"edge {of}"), d=f"M{_at(at[0])},{_at(at[1])} h58",
+                   marker_end=f"url(#tip-{of})" if of in TIPS else None)
+
+
+def key() -> Html:
+    """The legend of many pictures, as a line."""
+    drawn = [joined([element("svg", _sample(of, (1, 8)), class_="why inks sample", width=64, height=16,
+                             aria_hidden="true"), text], " ")
+             for of, text in [*MEANING.items(), (THICK, THICK), (FAINT, FAINT)]]
+    return element("ul", joined(element("li", one) for one in drawn), class_="key")
 
 
 def _text(at: Point, text: str, class_: str) -> Html:

@@ -92,8 +92,8 @@ class _Route:
         return (first,) if self.gap is None else (first, last)
 
 
-def layout(picture: Picture) -> Layout:
-    return _Plan(picture).made()
+def layout(picture: Picture, legend: bool = True) -> Layout:
+    return _Plan(picture).made([*(MEANING[kind] for kind in picture.kinds), *picture.signs] if legend else [])
 
 
 class _Plan:
@@ -113,7 +113,7 @@ class _Plan:
         self._measure_columns()
         self._measure_rows()
 
-    def made(self) -> Layout:
+    def made(self, legend: list[str]) -> Layout:
         boxes = tuple(self._box(node) for node in self._picture.nodes)
         upright = [self._drop(link) for link in self._upright]
         drawn = sorted([*upright, *map(self._line, self._routes)], key=lambda line: line.link.strong)
@@ -121,10 +121,10 @@ class _Plan:
         heads = tuple((self._column_x[c] + self._widths[c] / 2, TOP - 22.0)
                       for c in range(len(self._picture.threads)))
         words = [self._picture.title, self._picture.note]
-        legend = [*(MEANING[kind] for kind in self._picture.kinds), *self._picture.signs]
         width = max(self._right, 2 * MARGIN + 90 + SMALL_LETTER * max(map(len, legend), default=0),
                     2 * MARGIN + LETTER * 1.15 * max(map(len, words)))
-        return Layout(self._picture, width, bottom + 30 + 20 * len(legend), heads, boxes, tuple(drawn),
+        height = bottom + (30 + 20 * len(legend) if legend else 0)
+        return Layout(self._picture, width, height, heads, boxes, tuple(drawn),
                       tuple(map(self._note, self._picture.left_out)), (MARGIN, bottom + 28))
 
     # --- ways

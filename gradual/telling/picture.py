@@ -7,7 +7,7 @@ and the edge that leads up is the contradiction. Where things are drawn, `layout
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from gradual.deciding.engine.proof import premise
@@ -167,7 +167,16 @@ def picture(verdict: Verdict, history: History, model: Model) -> Picture:
     evidence = named(verdict.evidence, history, model)
     subject = _subject(evidence)
     links = _broken_links(subject, history, model) if isinstance(subject, Broken) else _links(subject, history)
-    operations = _operations(evidence)
+    return _composed(links, _operations(evidence), history, model.name, lambda shown: _note(evidence, shown, history))
+
+
+def cycle_picture(cycle: Cycle, history: History, model: str) -> Picture:
+    """The picture of a cycle alone."""
+    return _composed(_links(cycle, history), [], history, model, lambda shown: _note(cycle, shown, history))
+
+
+def _composed(links: list[Link], operations: list[int], history: History, model: str,
+              note: Callable[[int], str]) -> Picture:
     shown = sorted({*operations, *(end for link in links for end in (link.start, link.end))})
     cyclic = {link.start for link in links if link.strong} | set(operations)
     links = _split(links, shown, history)
@@ -182,8 +191,8 @@ def picture(verdict: Verdict, history: History, model: Model) -> Picture:
     titles = tuple(names.thread_named(thread) for thread in threads)
     heads = distinct(titles, LONGEST)
     name = visible(history.name or history.file)
-    return Picture(f"{name}: not {verdict.model}", f"{elided(name, LONGEST_TITLE)}: not {verdict.model}",
-                   _note(verdict.evidence, len(shown), history), tuple(heads[title] for title in titles), titles, nodes,
+    return Picture(f"{name}: not {model}", f"{elided(name, LONGEST_TITLE)}: not {model}", note(len(shown)),
+                   tuple(heads[title] for title in titles), titles, nodes,
                    tuple(links), tuple(_left_out(shown, history)))
 
 

@@ -47,6 +47,8 @@ class Judgement:
             verdict = shorten(self.verdict, self.item, self.model, at_most)
         except MemoryError:  # what was found is good enough
             return self
+        if verdict is self.verdict:  # there was no time, or nothing to shorten
+            return self
         return replace(self, verdict=words.told(replace(verdict, message=""), self.item))
 
     @property

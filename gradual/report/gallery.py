@@ -79,7 +79,7 @@ class _Members:
     def others(self, found: list[Group]) -> list[Html]:
         """The smaller groups, a line each."""
         rest = found[PICTURES:GROUPS]
-        rows = [row([f"group\u00a0{number}", len(group.rows), div("word", group.model),
+        rows = [row([str(number), len(group.rows), div("word", group.model),
                      div("criterion", glossary.linked(group.criterion)),
                      div("shape", group.text or line(self._finding[group.example])),
                      div("file", self._named(self._finding[group.example]))])

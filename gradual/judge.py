@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gradual.adapters import stem
 from gradual.deadline import Deadline
@@ -17,6 +17,7 @@ from gradual.models import Model, load
 from gradual.progress import Progress
 from gradual.telling import brief, words
 from gradual.telling import record as records
+from gradual.telling.shorten import SECONDS, Budget, shortened
 
 Item = History | InputError
 
@@ -40,6 +41,19 @@ class Judgement:
     model: Model
     orders: dict[str, float] | None = None
     """What each partial store order leaves open, in percent, when that was asked for."""
+
+    def shortened(self, budget: Budget | None = None, at_most: float = SECONDS) -> Judgement:
+        """With the simplest evidence that can be found in the time."""
+        if not isinstance(self.item, History) or self.verdict.verdict != "violation":
+            return self
+        shorten = shortened if budget is None else budget.shortened
+        try:
+            verdict = shorten(self.verdict, self.item, self.model, at_most)
+        except MemoryError:  # what was found is good enough
+            return self
+        if verdict is self.verdict:  # there was no time, or nothing to shorten
+            return self
+        return replace(self, verdict=words.told(replace(verdict, message=""), self.item))
 
     @property
     def text(self) -> str:

@@ -365,6 +365,9 @@ def test_pages_of_violations(tmp_path: Path) -> None:
     for page in pages:
         assert f'href="r/_pages/{page.name}"' in report
         assert "The contradiction" in page.read_text()
+    checked = subprocess.run([*GRADUAL, "check", *violations["source"]], cwd=tmp_path, capture_output=True, text=True)
+    shown = checked.stdout.replace("\n    ", "\n")
+    assert all(explanation in shown for explanation in violations["explanation"]), "one shortening for both"
 
 
 def test_damaged_results(traces: Path, tmp_path: Path) -> None:

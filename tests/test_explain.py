@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import doctest
+import json
 import re
 import subprocess
 import sys
@@ -11,9 +13,11 @@ from html.parser import HTMLParser
 from itertools import combinations, pairwise
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
+from gradual.adapters import csv
 from random_histories import random_history
 from told import Told
 
@@ -24,10 +28,13 @@ from gradual.evidence.verdict import Cycle, Overwritten, Refutation, ThinAir, Ve
 from gradual.files import safe_name
 from gradual.history import Builder, History
 from gradual.models import Model, load
+from gradual.telling import elision, passage, teller
 from gradual.telling.cheapest import cost
+from gradual.telling.elision import distinct
 from gradual.telling.layout import SMALL_LETTER, Layout, layout
-from gradual.telling.picture import Picture
+from gradual.telling.picture import MEANING, Picture, lettered
 from gradual.telling.picture import picture as drawn
+from gradual.telling.shorten import Budget
 
 ROOT = Path(__file__).parents[1]
 GOLDEN = Path(__file__).parent / "golden"
@@ -288,9 +295,9 @@ def _readable(plan: Layout) -> None:
     boxes = [(b.x, b.y, b.x + b.width, b.y + b.height) for b in plan.boxes]
     labels = []
     for line in plan.lines:
-        if line.label_at is not None:
+        if line.label:
             x, y = line.label_at
-            width = SMALL_LETTER * len(line.link.label)
+            width = SMALL_LETTER * len(line.label)
             left = x if line.anchor == "start" else x - width
             labels.append((left, y - 8, left + width, y + 1))
     labels += [(n.at[0], n.at[1] - 8, n.at[0] + SMALL_LETTER * len(n.item.text), n.at[1] + 1) for n in plan.notes]
@@ -318,7 +325,13 @@ def _overlap(a: tuple[float, ...], b: tuple[float, ...], by: float = 0.5) -> boo
 def test_pictures_can_be_read(seed: int) -> None:
     for history, verdict in violations(100 + seed, 50, max_operations=30, min_operations=10, max_threads=8,
                                        max_locations=6):
-        _readable(layout(picture(verdict, history)))
+        drawn = picture(verdict, history)
+        _readable(layout(drawn))
+        told = list(passage.edges(teller.told(verdict.evidence, history, model_of(verdict))))
+        with_letters, letters = lettered(drawn, told)
+        assert isinstance(verdict.evidence, Refutation) or set(letters) == set(told)
+        assert len(set(letters.values())) == len(letters)
+        _readable(layout(with_letters))
 
 
 def ring(threads: int, apart: int = 0) -> History:
@@ -368,6 +381,17 @@ def hostile() -> History:
     return builder.build()
 
 
+def deep() -> History:
+    """Store buffering in a hierarchy, where the beginnings of all names are the same; an object per history."""
+    builder = Builder("nightly-" * 20 + "17", "deep.jsonl")
+    bank = "tb.dut.core{}.l1d.data_array_bank{}.word3"
+    for core, mine, other in ((0, bank.format(0, 0), bank.format(1, 0)), (1, bank.format(1, 0), bank.format(0, 0))):
+        builder.write(f"tb.dut.cluster0.core{core}.lsu.port", mine, 0xDEADBEEFCAFE, line=3)
+        builder.read(f"tb.dut.cluster0.core{core}.lsu.port", other, 0, line=3)
+    builder.rmw("tb.dut.cluster0.core0.lsu.port", bank.format(1, 0), 0xDEADBEEFCAFE, 5, line=3)
+    return builder.build()
+
+
 class _Tags(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
@@ -397,19 +421,61 @@ def test_hostile_names_do_no_harm() -> None:
     _readable(layout(picture(verdict, history)))
 
 
-@pytest.mark.parametrize("history", [figure("fig-1d"), hostile(), ring(8, 2)], ids=["fig-1d", "hostile", "ring"])
-def test_pages_open_in_a_browser(browser: object, tmp_path: Path, history: History) -> None:
+# --- pages in a browser
+
+
+def dense() -> History:
+    """Twelve operations of which four steps and the contradiction speak, under TSO."""
+    rows = """1 W x 3; 1 W y 7; 0 RMW y 7 5; 2 W z 6; 0 W z 8; 0 RMW x 3 12; 2 W x 10; 2 F; 0 RMW y 5 13; 0 R x 12
+              0 R z 6; 2 R y 5""".replace("\n", ";")
+    builder = Builder("dense", "dense.csv")
+    for line, row in enumerate(rows.split(";"), 1):
+        thread, kind, *rest = row.split()
+        add = {"W": builder.write, "R": builder.read, "RMW": builder.rmw, "F": builder.fence}[kind]
+        add(f"T{thread}", *rest[:1], *map(int, rest[1:]), line=line)
+    return builder.build()
+
+
+PAGES = {"fig-1d": (figure("fig-1d"), "sc"), "hostile": (hostile(), "sc"), "ring": (ring(8, 2), "sc"),
+         "dense": (dense(), "tso"), "deep": (deep(), "sc"), "search": (figure("search", "traces/search.csv"), "sc")}
+
+
+@pytest.fixture(params=PAGES)
+def opened(request: pytest.FixtureRequest, browser: Any, tmp_path: Path) -> tuple[Any, Picture]:
+    """A page, open in the browser, and its picture."""
+    history, model = PAGES[request.param]
+    verdict = explained(history, model)
     file = tmp_path / "why.html"
-    file.write_text(page(explained(history, "sc"), history), "utf-8")
+    file.write_text(page(verdict, history), "utf-8")
     browser.get(file.as_uri())
+    return browser, picture(verdict, history)
+
+
+def resize(browser: Any, width: int) -> None:
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                            {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False})
+
+
+def test_pages_open_in_a_browser(opened: tuple[Any, Picture]) -> None:
+    browser, drawn = opened
     assert browser.get_log("browser") == []
-    assert browser.execute_script("return document.querySelectorAll('svg.why .box').length") == len(
-        picture(explained(history, "sc"), history).nodes)
+    boxes = browser.execute_script("return [...document.querySelectorAll('svg.why .box')].map(b => "
+                                   "b.parentNode.querySelector('.op').textContent)")
+    assert sorted(boxes) == sorted(node.text for node in drawn.nodes)
     assert browser.execute_script("return document.querySelectorAll('script').length") == 0
-    assert browser.execute_script("return document.documentElement.scrollWidth <= window.innerWidth")
     assert "would have to come before itself" in browser.execute_script("return document.body.innerText")
+    assert browser.execute_script("const ids = [...document.querySelectorAll('[id]')].map(e => e.id);"
+                                  "return ids.length - new Set(ids).size") == 0
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_pages_fit(opened: tuple[Any, Picture], width: int) -> None:
+    browser, _ = opened
+    resize(browser, width)
+    assert browser.execute_script("return innerWidth") == width
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     outside = browser.execute_script("""
-        const area = document.querySelector('svg.why').getBoundingClientRect();
+        const area = document.querySelector('svg.why[viewBox]').getBoundingClientRect();
         return [...document.querySelectorAll('svg.why text')].filter(t => {
             const b = t.getBoundingClientRect();
             return b.left < area.left - 1 || b.right > area.right + 1 || b.bottom > area.bottom + 1;
@@ -417,12 +483,87 @@ def test_pages_open_in_a_browser(browser: object, tmp_path: Path, history: Histo
     assert outside == []
 
 
+def test_arrows_run_through_no_words(opened: tuple[Any, Picture]) -> None:
+    """As the browser draws them, in the fonts it has."""
+    browser, drawn = opened
+    assert drawn.title != "dense: not TSO" or len(drawn.nodes) == 12
+    tried, struck = browser.execute_script("""
+        const words = [...document.querySelectorAll('svg.why text')].map(t => [t, t.getBBox()]);
+        const struck = [];
+        for (const path of document.querySelectorAll('svg.why .edge')) {
+          for (let at = 0, end = path.getTotalLength(); at <= end; at += 2) {
+            const p = path.getPointAtLength(at);
+            for (const [text, b] of words)
+              if (p.x > b.x + 1 && p.x < b.x + b.width - 1 && p.y > b.y + 1 && p.y < b.y + b.height - 1)
+                struck.push([text.textContent, path.getAttribute('d')]);
+          }
+        }
+        for (const [one, a] of words)
+          for (const [other, b] of words)
+            if (one !== other && a.x < b.x + b.width - 1 && b.x < a.x + a.width - 1 && a.y < b.y + b.height - 4
+                && b.y < a.y + a.height - 4) struck.push([one.textContent, other.textContent]);
+        return [words.length, struck]""")
+    assert tried > 8
+    assert struck == []
+
+
+def _background(browser: Any, selector: str, name: str) -> str:
+    found: str = browser.execute_script("return getComputedStyle(document.querySelector(arguments[0]))[arguments[1]]",
+                                        selector, name)
+    return found
+
+
+def test_a_sentence_and_its_arrow_light_up_together(opened: tuple[Any, Picture]) -> None:
+    from selenium.webdriver import ActionChains
+
+    browser, drawn = opened
+    resize(browser, 1280)
+    told = browser.find_elements("css selector", "li[id^=told-]")
+    assert len(told) >= sum(link.strong for link in drawn.links) - 1 > 0
+    lit = "rgb(255, 224, 138)"
+    for sentence in told:
+        letter = sentence.get_attribute("id").removeprefix("told-")
+        halo = f".lit-{letter} .halo"
+        browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", sentence)
+        ActionChains(browser).move_to_element(sentence).perform()
+        assert _background(browser, halo, "stroke") == _background(browser, f"#told-{letter}", "backgroundColor") == lit
+        others = browser.execute_script("return [...document.querySelectorAll('li[id^=told-]')].filter(e => "
+                                        "getComputedStyle(e).backgroundColor === arguments[0]).length", lit)
+        assert others == 1
+        browser.execute_script("document.querySelector(arguments[0]).closest('a').focus()", halo)
+        ActionChains(browser).move_to_element(browser.find_element("tag name", "h1")).perform()
+        assert _background(browser, f"#told-{letter}", "backgroundColor") == lit
+        browser.execute_script("document.activeElement.blur()")
+        assert _background(browser, halo, "stroke") != lit
+    arrow = browser.find_element("css selector", "#told-a a")
+    arrow.click()  # without :has, the link still shows where
+    assert browser.execute_script("return location.hash") == "#arrow-a"
+    assert browser.execute_script("return document.querySelector('#arrow-a').matches(':target')")
+
+
+def test_what_supports_is_faint_and_the_legend_has_what_is_used(opened: tuple[Any, Picture]) -> None:
+    browser, drawn = opened
+    for link in ("strong", "faint"):
+        found = browser.execute_script("return [...document.querySelectorAll(`svg.why g .edge.${arguments[0]}`)].map("
+                                       "e => getComputedStyle(e).opacity)", link)
+        assert set(found) <= {"1" if link == "strong" else "0.5"}
+    text = browser.find_element("css selector", "svg.why[viewBox]").text
+    for kind, meaning in MEANING.items():
+        assert (meaning in text) == any(link.kind == kind for link in drawn.links)
+    assert ("(n): by step n" in text) == any("(" in link.reason for link in drawn.links)
+    assert ("?: supposed" in text) == any(link.reason == "?" for link in drawn.links)
+
+
 # --- the command
 
 
+def gradual_command(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "gradual.cli", *map(str, arguments)], capture_output=True, text=True,
+                          cwd=ROOT, timeout=100)
+
+
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "gradual.cli", "explain", *map(str, arguments)], capture_output=True,
-                          text=True, cwd=ROOT, timeout=100)
+    return gradual_command("explain", *arguments)
 
 
 def test_the_command_tells_and_draws(tmp_path: Path) -> None:
@@ -433,6 +574,33 @@ def test_the_command_tells_and_draws(tmp_path: Path) -> None:
     ET.parse(outs["svg"])
     assert outs["html"].read_text("utf-8").startswith("<!DOCTYPE html>")
     assert outs["dot"].read_text("utf-8").startswith("digraph")
+
+
+def test_check_shows_the_proof_that_explain_tells(tmp_path: Path) -> None:
+    history = gradual.generate("broken-reorder", threads=4, operations=300, locations=16, seed=4)
+    verdict = gradual.check(history, "sc")
+    short = shortened(verdict, history)
+    assert cost(short.evidence) < cost(verdict.evidence)
+    trace = tmp_path / "t.csv"
+    with trace.open("wb") as stream:
+        csv.write([history], stream)
+    [again] = gradual.read(trace)
+    printed = gradual_command("check", trace).stdout.splitlines()[1:]
+    assert [line[4:] for line in printed] == telling.brief(explained(again, "sc"), again, load("sc")).splitlines()
+    read = json.loads(gradual_command("check", trace, "--json").stdout)
+    assert len(read["steps"]) >= len(short.evidence.steps) and read["cycle"], "JSON has what the engine found"
+
+
+def test_a_budget_is_spent_and_no_more() -> None:
+    history = gradual.generate("broken-reorder", threads=4, operations=300, locations=16, seed=4)
+    verdict, model = gradual.check(history, "sc"), load("sc")
+    plenty = Budget(each=5, together=10)
+    assert cost(plenty.shortened(verdict, history, model).evidence) < cost(verdict.evidence)
+    assert plenty.shortened(verdict, history, model, at_most=0) is verdict
+    assert plenty.shortened(verdict, history, model, at_most=-1) is verdict
+    little = Budget(each=5, together=1e-6)
+    little.shortened(verdict, history, model)
+    assert little.shortened(verdict, history, model) is verdict
 
 
 def test_further_violations_get_names_of_their_own(tmp_path: Path) -> None:
@@ -473,6 +641,39 @@ def test_lines_that_tell_nothing_give_way_to_numbers() -> None:
     certify_prose(verdict, history)
     assert "thread 1 read x=0 at operation 4" in prose(verdict, history).lower()
     assert np.unique(history.line).tolist() == [1]
+
+
+def test_labels_keep_the_value_and_the_end_of_a_name() -> None:
+    history = deep()
+    drawn = picture(explained(history, "sc"), history)
+    assert len({node.text for node in drawn.nodes}) == len(drawn.nodes) == 4
+    for node in drawn.nodes:
+        value = "=0" if node.text.startswith("R ") else "=244837814094590"
+        assert re.fullmatch(rf"[RW] tb\.dut.*….*word3{value}", node.text)
+        assert history.address(node.operation) in node.title and "…" not in node.title
+    assert all("…" in head and head.endswith("lsu.port") for head in drawn.threads) and len(set(drawn.threads)) == 2
+    assert drawn.title.endswith("ly-17: not SC") and history.name in drawn.whole_title
+    assert history.name in ET.fromstring(svg(explained(history, "sc"), history))[0].text
+    assert dot(explained(history, "sc"), history).count("tb.dut.core0.l1d.data_array_bank0.word3") >= 2
+
+
+def test_names_that_are_elided_stay_apart() -> None:
+    names = [f"tb.core{core}.{'way.' * 9}{bank}.data" for core in range(12) for bank in range(3)] + ["x", "tb…data"]
+    short = distinct(names, 12)
+    assert list(short) == names and len(set(short.values())) == len(names)
+    assert distinct(["a" * 50], 12) == {"a" * 50: "aaa…aaaaaaaa"} and distinct([], 5) == {}
+    assert doctest.testmod(elision).attempted and not doctest.testmod(elision).failed
+
+
+def test_a_history_on_one_line_is_told_by_operations() -> None:
+    """`line 3` for all of them would tell nothing."""
+    history = deep()
+    verdict = explained(history, "sc")
+    for text in (svg(verdict, history), dot(verdict, history), prose(verdict, history)):
+        assert "line 3" not in text
+    assert f"operation 4 of 5 of history {history.name}" in svg(verdict, history)
+    assert page(verdict, history).count(">3, all of its operations<") == 1
+    assert "line</th>" not in page(verdict, history)
 
 
 @pytest.mark.parametrize("file", ["traces/litmus.axe", "traces/figures.csv", "traces/search.csv"])

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import doctest
+import json
 import re
 from collections import Counter
 from datetime import datetime, timezone
+from functools import cache
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,12 +19,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import gradual
 from gradual.batch.results import SCHEMA
-from gradual.history import InputError
-from gradual.report import charts, findings, listing, report
+from gradual.deciding.ladder import LADDERS
+from gradual.deciding.shrinking import IMPOSSIBLE
+from gradual.history import Builder, InputError
+from gradual.report import charts, findings, gallery, glossary, groups, listing, report
+from gradual.report.example import example
 from gradual.report.findings import Finding
-from gradual.report.results import Results
+from gradual.report.results import VERDICTS, Results
 from gradual.telling import markup
+from gradual.telling import record as records
 
 SCRIPT = "<script>document.title = 'owned'; window.owned = 1</script>"
 HOSTILE = [
@@ -42,9 +50,29 @@ def one_row(**values: Any) -> dict[str, Any]:
     return row | values
 
 
+@cache
+def evidence(names: tuple[str, str] = ("x", "y"), threads: tuple[str, str] = ("cpu0", "cpu1"), between: int = 0,
+             turned: int = 0) -> dict[str, str]:
+    """Store buffering as `gradual batch` tells it, with some writes in between, from any of its operations."""
+    builder = Builder("SB", "sb.csv")
+    for at, thread in enumerate(threads):
+        builder.write(thread, names[at], 1, line=10 * at + 1)
+        for n in range(between):
+            builder.write(thread, f"own{at}", n + 1, line=10 * at + 2 + n)
+        builder.read(thread, names[1 - at], 0, line=10 * at + 9)
+    history = builder.build()
+    found = records.violation(gradual.check(history, "sc", engine="schedule"), history)
+    cycle = found["cycle"]
+    if between:  # as the engine may tell it: each operation after the other
+        steps = [records.operation(history, o) for o in range(len(history)) if history.thread[o] == 0]
+        first = next(at for at, edge in enumerate(cycle) if edge["edge"] == "po" and edge["from"] == steps[0])
+        cycle[first:first + 1] = [{"edge": "po", "from": a, "to": b} for a, b in pairwise(steps)]
+    return {"cycle": json.dumps(cycle[turned:] + cycle[:turned]), "steps": json.dumps(found["steps"])}
+
+
 def violation(**values: Any) -> dict[str, Any]:
     return one_row(**{"verdict": "violation", "decided_by": "CCM", "message": "R x=0 rw → W x=1 po → R x=0",
-                      "explanation": EXPLANATION} | values)
+                      "explanation": EXPLANATION} | evidence() | values)
 
 
 def failure(**values: Any) -> dict[str, Any]:
@@ -66,8 +94,9 @@ def ordinary() -> list[dict[str, Any]]:
 def hostile() -> list[dict[str, Any]]:
     rows = []
     for at, text in enumerate(HOSTILE):
+        named = evidence((f"{text}0", f"{text}1"), (f"t{text}", text + "u")) if text.strip("\0") else {"cycle": text}
         rows.append(violation(source=f"{text}/{text}.csv", history=text, number=at, decided_by=text, message=text,
-                              explanation=text, version=text))
+                              explanation=text, version=text, **named))
         rows.append(failure(source=text, history=text, model=text, verdict=text, message=text * 3))
     return rows
 
@@ -175,7 +204,8 @@ def test_every_violation_leads_to_its_explanation(tmp_path: Path) -> None:
     targets = {values["id"] for _, values in seen.elements if values.get("id")}
     links = [values["href"] or "" for tag, values in seen.elements if tag == "a"]
     assert all(link[0] == "#" and link[1:] in targets for link in links)
-    assert sum(link.startswith("#explanation-") for link in links) == 4
+    assert Counter(link for link in links if link.startswith("#explanation-")) == {
+        f"#explanation-{at}": 2 for at in range(4)}, "from its row and from its group"
     assert seen.texts["explanation-0"].strip("\n") == EXPLANATION
 
 
@@ -185,7 +215,7 @@ def test_a_page_of_its_own_is_linked_where_there_is_one(tmp_path: Path) -> None:
 
     seen = read(made(tmp_path, ordinary(), link=link))
     pages = [values["href"] for tag, values in seen.elements if tag == "a" and "pages/" in (values["href"] or "")]
-    assert pages == ["results.pages/bad.html?a&b"] * 2
+    assert pages == ["results.pages/bad.html?a&b"] * 3, "from its group, its row and its explanation"
 
 
 def test_nothing_in_the_data_becomes_markup(tmp_path: Path) -> None:
@@ -220,9 +250,9 @@ def test_ids_are_unique_and_tables_and_charts_named(tmp_path: Path) -> None:
     tags = Counter(tag for tag, _ in seen.elements)
     assert tags["caption"] == tags["table"]
     charts = [values for tag, values in seen.elements if tag == "svg" and "aria-hidden" not in values]
-    assert len(charts) == 3 + 3 + 3
+    assert len(charts) == 4 + 3 + 3 + 3, "the pictures of the groups, and three charts for each model"
     assert all(values["role"] == "img" and values["aria-label"] for values in charts)
-    assert tags["label"] == tags["input"] + tags["select"] == 5
+    assert tags["label"] == tags["input"] + tags["select"] == 6
 
 
 def test_equal_rows_give_equal_pages_however_they_are_cut(tmp_path: Path) -> None:
@@ -274,7 +304,7 @@ def test_when_all_is_consistent_the_page_says_so(tmp_path: Path) -> None:
 
 
 def test_many_rows(tmp_path: Path) -> None:
-    """A hundred thousand, of which the page lists a bearable part."""
+    """A hundred thousand, of which the page lists and draws a bearable part."""
     count = 100_000
     rows = pa.Table.from_pylist([one_row(), violation()], SCHEMA).take(pa.array(np.arange(count) % 50 == 7).cast(
         pa.int64()))
@@ -300,18 +330,19 @@ def test_long_texts_are_cut_and_say_so(tmp_path: Path) -> None:
 
 
 def test_the_witness_is_never_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-    for method in ("read", "iter_batches"):
+    asked: dict[str, list[str]] = {"read": [], "iter_batches": []}
+    for method, columns in asked.items():
         original = getattr(pq.ParquetFile, method)
 
-        def noted(self: Any, *args: Any, original: Any = original, **options: Any) -> Any:
-            asked.extend(options["columns"])
+        def noted(self: Any, *args: Any, original: Any = original, seen: Any = columns, **options: Any) -> Any:
+            seen.extend(options["columns"])
             return original(self, *args, **options)
 
         monkeypatch.setattr(pq.ParquetFile, method, noted)
     made(tmp_path, ordinary())
-    assert "explanation" in asked
-    assert not {"witness", "cycle", "steps"} & set(asked)
+    assert {"explanation", "cycle"} <= set(asked["iter_batches"])
+    assert "witness" not in asked["iter_batches"]
+    assert not {"witness", "cycle", "steps", "explanation"} & set(asked["read"]), "what is long is not read at once"
 
 
 def test_bytes_that_are_no_text_stay_readable(tmp_path: Path) -> None:
@@ -335,6 +366,114 @@ def test_a_message_does_not_repeat_the_file(tmp_path: Path) -> None:
             failure(source="a/c.csv", message="a/c.csv: there is nothing in it")]
     messages = [row[6] for row in read(made(tmp_path, rows)).tables["findings"][1:]]
     assert messages == ["line 3: what is this?", "there is nothing in it"]
+
+
+# --- groups
+
+
+def grouped(tmp_path: Path, rows: list[dict[str, Any]]) -> list[groups.Group]:
+    return groups.groups(Results.read(write(tmp_path / "grouped", rows, 2)))
+
+
+def test_violations_that_look_alike_are_a_group(tmp_path: Path) -> None:
+    alike = [violation(source=f"{at}.csv", **evidence(**options)) for at, options in enumerate([
+        {}, {"turned": 1}, {"turned": 3}, {"names": ("y", "x")}, {"names": ("0x10", "tb.dut")}, {"between": 2},
+        {"threads": ("b", "a"), "turned": 2}, {"between": 4, "turned": 2}])]
+    others = [violation(source="model.csv", model="TSO"), violation(source="criterion.csv", decided_by="CC"),
+              violation(source="no cycle.csv", cycle="[]", decided_by="thin-air"),
+              violation(source="nor here.csv", cycle=None, steps=None, decided_by="thin-air"),
+              one_row(source="consistent.csv"), failure(source="error.csv")]
+    found = grouped(tmp_path, [*others, *alike])
+    assert [len(group.rows) for group in found] == [8, 2, 1, 1]
+    assert found[0].text == "W a po → R b rw → W b po → R a rw → back"
+    assert found[1].text == "" and found[1].criterion == "thin-air"
+
+
+def test_cycles_that_differ_are_not_one_group() -> None:
+    def turned(cycle: str, **changes: Any) -> str:
+        edges = json.loads(cycle)
+        edges[0]["from"] |= changes
+        return json.dumps(edges)
+
+    cycle = evidence()["cycle"]
+    one = groups.shape(cycle)
+    assert len(one) == 4 and groups.shape(turned(cycle, tick=5, line=7)) == one
+    assert len({one, groups.shape(turned(cycle, op="rmw")), groups.shape(turned(cycle, address="z"))}) == 3
+
+
+@pytest.mark.parametrize("cycle", ["", "[]", "{}", "null", "7", "[7]", "[[]]", '[{"edge": "po"}]', "]", '"text"',
+                                   '[{"edge": "<b>", "from": {"op": "read", "address": "x"}}]',
+                                   '[{"edge": "po", "from": {"op": ["read"], "address": {}}}]', "[" * 100_000])
+def test_what_is_no_cycle_has_no_shape_and_no_picture(cycle: str) -> None:
+    assert groups.shape(cycle) == ()
+    one = Finding(0, "a.csv", "./", "h", 0, "SC", "violation", "CCM", 4, "", "")
+    assert example(one, cycle, "[]") is None
+    assert example(one, evidence()["cycle"], cycle) is None or cycle in ("", "[]", "{}")
+    assert example(one, evidence()["cycle"], "[]") is not None
+
+
+def test_the_example_is_drawn_as_the_trace_has_it(tmp_path: Path) -> None:
+    rows = [violation(source="long.csv", **evidence(between=3)), violation(source="short.csv", **evidence(("x", "y"))),
+            violation(source="other.csv", **evidence(between=2))]
+    (group,) = grouped(tmp_path, rows)
+    results = Results.read(tmp_path / "grouped")
+    [one] = findings.fetched(results, np.array([group.example]))
+    assert one.source == "short.csv"
+    drawn = example(one, **evidence())
+    assert drawn is not None
+    assert [node.text for node in drawn.nodes] == ["W x=1", "R y=0", "W y=1", "R x=0"]
+    assert [node.place for node in drawn.nodes] == ["line 1", "line 9", "line 11", "line 19"]
+    assert drawn.nodes[3].title == "R x=0 by cpu1, line 19, operation 4"
+    assert drawn.note == "4 of 100 operations shown"
+    one_line = {name: text.replace('"line": 9', '"line": 1') for name, text in evidence().items()}
+    drawn = example(one, **one_line)
+    assert drawn is not None and [node.place for node in drawn.nodes][1] == "operation 2"
+
+
+def test_violations_come_first_then_findings_then_statistics(tmp_path: Path) -> None:
+    seen = read(made(tmp_path, ordinary()))
+    order = [values["id"] for tag, values in seen.elements if tag == "section"]
+    assert order == ["violations", "found", "verdicts", "criteria", "unordered", "time", "slowest", "glossary",
+                     "explanations"]
+    text = (tmp_path / "report.html").read_text("utf-8")
+    assert "4 violations in 4 groups" in text
+    assert sum(tag == "article" for tag, _ in seen.elements) == 4
+
+
+def test_many_groups_are_a_table(tmp_path: Path) -> None:
+    rows = [violation(source=f"{at}.csv", decided_by=f"C{at}", number=n) for at in range(230)
+            for n in range(3 - at // 100)]
+    seen = read(made(tmp_path, rows))
+    assert sum(tag == "article" for tag, _ in seen.elements) == gallery.PICTURES
+    assert len(seen.tables["groups"]) == 1 + gallery.GROUPS - gallery.PICTURES
+    assert seen.tables["groups"][1][:3] == ["25", "3", "SC"]
+    assert f"The 176 that follow, of {230 - gallery.PICTURES}" in (tmp_path / "report.html").read_text("utf-8")
+
+
+def test_every_word_is_explained(tmp_path: Path) -> None:
+    criteria = {name for rungs in LADDERS.values() for rung in rungs for name in rung.criteria}
+    assert criteria | set(IMPOSSIBLE) | {"cycle", "search", "schedule", "enumerate", "sat", "direct", "general"} == set(
+        glossary.DECIDED)
+    assert set(VERDICTS) <= set(glossary.WORDS)
+    text = made(tmp_path, ordinary()).read_text("utf-8")
+    assert text.count('href="#word-ccm"') == 3 + 1 and 'id="word-ccm"' in text
+
+
+def test_groups_in_a_browser(browser: Any, tmp_path: Path) -> None:
+    rows = [violation(source=f"{at}.csv") for at in range(30)] + [violation(source="z.csv", model="TSO")]
+    resize(browser, 1280)
+    browser.get(made(tmp_path, rows).as_uri())
+    card = browser.find_element("id", "group-1")
+    assert "30 histories SC by CCM" in card.text and "W x=1" in card.text
+    box = card.find_element("css selector", ".box")
+    assert box.is_displayed() and box.rect["y"] < 900, "a picture on the first screen"
+    assert len(visible_rows(browser)) == 31
+    card.find_element("css selector", "summary").click()
+    assert "and 10 more" in card.text
+    card.find_element("css selector", "a[data-group]").click()
+    assert len(visible_rows(browser)) == 30
+    assert browser.find_element("id", "findings").rect["y"] > 0
+    assert browser.get_log("browser") == []
 
 
 @pytest.mark.parametrize("module", [charts, markup])
@@ -416,8 +555,8 @@ def test_filters_in_a_browser(browser: Any, tmp_path: Path) -> None:
 
 def test_links_open_explanations_in_a_browser(browser: Any, tmp_path: Path) -> None:
     browser.get(made(tmp_path, ordinary()).as_uri())
-    links = browser.find_elements("link text", "why")
-    assert len(links) == 4
+    links = browser.find_elements("css selector", "#findings a")
+    assert [link.text for link in links] == ["why"] * 4
     for at, link in enumerate(links):
         target = browser.find_element("id", f"explanation-{at}")
         assert not target.is_displayed()
@@ -451,7 +590,7 @@ def test_hostile_names_do_nothing_in_a_browser(browser: Any, tmp_path: Path) -> 
     assert browser.get_log("browser") == []
 
 
-@pytest.mark.parametrize("width", [1000, 1600])
+@pytest.mark.parametrize("width", [400, 1000, 1280, 1600])
 @pytest.mark.parametrize("rows", [ordinary, hostile])
 def test_the_page_fits_in_a_browser(browser: Any, tmp_path: Path, width: int, rows: Any) -> None:
     resize(browser, width)
@@ -461,7 +600,11 @@ def test_the_page_fits_in_a_browser(browser: Any, tmp_path: Path, width: int, ro
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     wide = browser.execute_script("return [...document.querySelectorAll('.scroll')].filter(d => d.scrollWidth > "
                                   "d.clientWidth).map(d => d.querySelector('table').id)")
-    assert set(wide) <= ({"verdict-counts", "folders", "decided"} if rows is hostile else set())
+    if width > 400:  # where tables scroll in their boxes, rather than squeeze their words
+        assert set(wide) <= ({"verdict-counts", "folders", "decided"} if rows is hostile else set())
+    narrow = browser.execute_script("return [...document.querySelectorAll('#findings td .word, #findings .file')]"
+                                    ".filter(d => d.offsetParent && d.clientWidth < 2 * 12).length")
+    assert narrow == 0
 
 
 def test_dark_and_light_in_a_browser(browser: Any, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from pathlib import Path
 
 from gradual.evidence.verdict import Verdict
@@ -21,15 +22,17 @@ def page_name(source: str, number: int, model: str) -> str:
     return hashlib.sha256(f"{source}\0{number}\0{model}".encode("utf-8", "backslashreplace")).hexdigest()[:20] + ".html"
 
 
-def write_page(path: Path, verdict: Verdict, history: History, model: Model) -> None:
-    """Nothing when there are enough, or when the disk does not take it: the row has the explanation too."""
-    from gradual.telling import page, shortened
-
+def room_for_more(folder: Path) -> bool:
     try:
-        path.parent.mkdir(exist_ok=True)
-        if sum(1 for _ in path.parent.iterdir()) < AT_MOST:
-            told = page(shortened(verdict, history, model), history, model)
-            with appearing(str(path)) as stream:
-                stream.write(told.encode("utf-8", "backslashreplace"))
+        folder.mkdir(exist_ok=True)
+        return sum(1 for _ in folder.iterdir()) < AT_MOST
     except OSError:
-        pass
+        return False
+
+
+def write_page(path: Path, verdict: Verdict, history: History, model: Model) -> None:
+    """Nothing when the disk does not take it: the row has the explanation too."""
+    from gradual.telling import page
+
+    with suppress(OSError), appearing(str(path)) as stream:
+        stream.write(page(verdict, history, model).encode("utf-8", "backslashreplace"))

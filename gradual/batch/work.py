@@ -16,7 +16,7 @@ from gradual import files
 from gradual.adapters import stem
 from gradual.batch import Key
 from gradual.batch.find import Trace
-from gradual.batch.pages import page_name, write_page
+from gradual.batch.pages import page_name, room_for_more, write_page
 from gradual.deciding import pipeline
 from gradual.evidence.verdict import Witness
 from gradual.history import BLOCK, EVERY, History, InputError, NoMemory, NotInTime, Options, Share
@@ -177,6 +177,10 @@ class Work:
 
 
 def _row(found: Judgement, trace: Trace, number: int, settings: Settings) -> Row:
+    """A violation that gets a page has the evidence that the page tells."""
+    paged = (found.verdict.verdict == "violation" and settings.pages is not None
+             and room_for_more(Path(settings.pages)))
+    found = found.shortened() if paged else found
     verdict, item = found.verdict, found.item
     if isinstance(item, History) and verdict.verdict != "error" and verdict.message != pipeline.NO_MEMORY:
         row = record.figures(verdict, item)
@@ -186,9 +190,9 @@ def _row(found: Judgement, trace: Trace, number: int, settings: Settings) -> Row
         else:
             row |= {name: json.dumps(value) for name, value in record.violation(verdict, item).items()}
             row["explanation"] = brief(verdict, item, found.model) or None
-            if verdict.verdict == "violation" and settings.pages is not None:
+            if paged:
                 name = page_name(trace.source, number, verdict.model)
-                write_page(Path(settings.pages) / name, verdict, item, found.model)
+                write_page(Path(settings.pages or "") / name, verdict, item, found.model)
     else:
         late = "unknown" if isinstance(item, NotInTime) else "error"
         row = record.error_record(found.name, "", verdict.model, _reason(found, settings), late)

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -38,6 +38,10 @@ from gradual.cli.common import (
     trace_options,
     usage_error,
 )
+
+if TYPE_CHECKING:
+    from gradual.judge import Judgement
+    from gradual.telling.shorten import Budget
 
 EXAMPLES_CHECK = """Examples:
 
@@ -76,6 +80,7 @@ def check(
     """Check traces against memory models, with evidence."""
     from gradual.judge import PATIENCE, Judge
     from gradual.progress import Progress
+    from gradual.telling.shorten import Budget
 
     gc.set_threshold(200_000, 20, 100)  # verdicts hold no cycles: looking for them costs more than it frees
     chosen = models_of(model)
@@ -84,6 +89,7 @@ def check(
         with_memory(more)
     judge = Judge(chosen, engine.value, completion.value, timeout, compare_orders,
                   unordered or None, errors_once=not as_json)
+    budget = Budget()
     with _witnesses(witness, files) as keep, Progress() as progress:
         progress.start("reading")
         histories = read_all(files, format, options)
@@ -91,12 +97,18 @@ def check(
             if witness is not None and (run := found.witness) is not None:
                 keep(run)
             progress.clear()
-            print(json.dumps(found.json) if as_json else found.text, flush="-" in files)
+            print(json.dumps(found.json) if as_json else _text(found, budget, timeout), flush="-" in files)
             if fail_fast and found.verdict.verdict == "violation":
                 break
     if not as_json and progress.done > 1:
         typer.echo(judge.summary(), err=True)
     raise typer.Exit(judge.status)
+
+
+def _text(found: Judgement, budget: Budget, timeout: float | None) -> str:
+    """As short as `gradual explain` tells it, within the budget and what the limit leaves."""
+    left = {} if timeout is None else {"at_most": timeout - found.verdict.seconds}
+    return found.shortened(budget, **left).text
 
 
 @contextmanager

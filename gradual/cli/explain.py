@@ -97,7 +97,7 @@ def _chosen(items: Iterator[Any], name: str | None) -> Iterator[Any]:
 def _text(judgement: Judgement, witness: bool, outputs: Outputs, timeout: float | None) -> str:
     from gradual.deadline import Deadline, alarm
     from gradual.history import History
-    from gradual.telling import prose, shortened, words
+    from gradual.telling import prose, words
     from gradual.telling import witness as run
 
     item, verdict, model = judgement.item, judgement.verdict, judgement.model
@@ -107,7 +107,7 @@ def _text(judgement: Judgement, witness: bool, outputs: Outputs, timeout: float 
     if verdict.verdict == "violation":
         left = Deadline(timeout, item.reading + verdict.seconds).seconds_left
         with suppress(TimeoutError), alarm(left):  # the evidence as it is tells as much, at greater length
-            verdict = shortened(verdict, item, model)
+            verdict = judgement.shortened().verdict
         outputs.write(verdict, item, model)
         return f"{title}\n\n{prose(verdict, item, model)}"
     return f"{title}\n\n{run(verdict, item, model)}" if witness and verdict else title

@@ -96,8 +96,11 @@ class History(Annotations):
     def address(self, operation: int) -> str:
         return self.locations[int(self.location[operation])]
 
-    def what(self, operation: int) -> str:
-        """The operation as engineers write it: `W x=1`, `R.aq x=1`, `RMW x: 1→2`, `LR x=0`, `fence`, `fence w.w`."""
+    def what(self, operation: int, address: str | None = None) -> str:
+        """The operation as engineers write it: `W x=1`, `R.aq x=1`, `RMW x: 1→2`, `LR x=0`, `fence`, `fence w.w`.
+
+        `address` is what to call its location instead, where there is little room.
+        """
         kind = self.kind[operation]
         if kind == FENCE:
             orders = FULL if self.fence is None else int(self.fence[operation])
@@ -105,10 +108,11 @@ class History(Annotations):
         marks = 0 if self.marks is None else int(self.marks[operation])
         order = f".{order_name(marks)}" if order_name(marks) else ""
         read, written = value_text(self.read[operation]), value_text(self.written[operation])
+        at = visible(self.address(operation)) if address is None else address
         if kind == RMW:
-            return f"RMW{order} {visible(self.address(operation))}: {read}→{written}"
+            return f"RMW{order} {at}: {read}→{written}"
         plain, exclusive, value = ("W", "SC", written) if kind == WRITE else ("R", "LR", read)
-        return f"{exclusive if marks & EXCLUSIVE else plain}{order} {visible(self.address(operation))}={value}"
+        return f"{exclusive if marks & EXCLUSIVE else plain}{order} {at}={value}"
 
     def where(self, operation: int) -> str:
         """Where the operation stands: thread, line and tick, as far as the trace has them."""

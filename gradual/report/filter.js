@@ -42,6 +42,15 @@
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("reset", () => setTimeout(apply));
     form.hidden = false;
+    for (const link of document.querySelectorAll("a[data-group]")) {
+      const option = [...form.elements.group.options].find((one) => one.value === link.dataset.group);
+      link.hidden = !option;
+      link.addEventListener("click", () => {
+        form.reset();
+        option.selected = true;
+        apply();
+      });
+    }
     apply();
   }
 

@@ -11,7 +11,7 @@ from urllib.parse import quote
 import numpy as np
 
 from gradual.batch.pages import FOLDER, page_name
-from gradual.report.results import Results
+from gradual.report.results import Numbers, Results
 
 SHOWN = 1000
 """Findings of one kind that the page lists: browsers and readers tire."""
@@ -21,6 +21,8 @@ SHOWN = 1000
 class Finding:
     """A row of the dataset, every string as it stands there."""
 
+    row: int
+    """Among the results."""
     source: str
     folder: str
     history: str
@@ -47,13 +49,17 @@ def pages_of(dataset: Path, output: Path) -> Link:
     return link
 
 
+def fetched(results: Results, rows: Numbers) -> list[Finding]:
+    more = results.fetch(rows, ["history", "message", "explanation"])
+    return [_finding(results, int(row), texts) for row, texts in zip(rows, more, strict=True)]
+
+
 def findings(results: Results) -> list[Finding]:
     """Violations first, then errors, then unknowns and what we have no name for; each by file, number and model."""
     wanted = [verdict for verdict in results.verdicts if verdict != "consistent"]
     chosen = [np.flatnonzero(results.verdict == results.verdicts.index(verdict))[:SHOWN] for verdict in wanted]
     rows = np.concatenate([*chosen, np.array([], np.int64)])
-    fetched = results.fetch(rows, ["history", "message", "explanation"])
-    return [_finding(results, int(row), more) for row, more in zip(rows, fetched, strict=True)]
+    return fetched(results, rows)
 
 
 def left_out(results: Results) -> dict[str, int]:
@@ -66,7 +72,7 @@ def _finding(results: Results, row: int, more: dict[str, str]) -> Finding:
     source, model, verdict, criterion = results.text(row)
     operations = results.operations[row]
     return Finding(
-        source=source, folder=results.folders[results.folder[row]], history=more["history"],
+        row=row, source=source, folder=results.folders[results.folder[row]], history=more["history"],
         number=int(results.number[row]), model=model, verdict=verdict, decided_by=criterion,
         operations=int(operations) if np.isfinite(operations) else None,
         message=more["message"], explanation=more["explanation"])

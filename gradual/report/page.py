@@ -1,4 +1,4 @@
-"""Puts the page together: what was found, how hard it was, and each finding with its explanation."""
+"""Puts the page together: what was found, what to look at first, how hard it was, and what the words mean."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ from string import Template
 
 from gradual.report import sections, summary
 from gradual.report.findings import Link, findings
-from gradual.report.listing import explanations, listing
+from gradual.report.gallery import gallery
+from gradual.report.glossary import glossary
+from gradual.report.groups import groups, violations
+from gradual.report.listing import Listed, explanations, listing
 from gradual.report.results import Results
+from gradual.telling import drawing
 from gradual.telling.markup import Html, asset, digits, element, escaped, facts, joined, many
 
 
@@ -17,8 +21,9 @@ def page(results: Results, dataset: str, link: Link) -> str:
     """The whole page. Equal datasets give equal pages."""
     script = _asset("filter.js")
     content = _content(results, link) if len(results) else element("p", "The dataset has no rows: nothing was checked.")
+    style = asset("gradual.telling", "style.css") + _asset("report.css") + drawing.STYLE
     return Template(_asset("page.html")).substitute(
-        dataset=escaped(dataset), style=asset("gradual.telling", "style.css"), script=script, hash=_hash(f"\n{script}"),
+        dataset=escaped(dataset), style=style, script=script, hash=_hash(f"\n{script}"),
         summary=_summary(results, dataset), content=content)
 
 
@@ -32,11 +37,12 @@ def _hash(script: str) -> str:
 
 
 def _content(results: Results, link: Link) -> Html:
-    found = findings(results)
-    # The findings may be a thousand, so they come after what is seen at a glance.
-    parts = [sections.verdicts(results), sections.criteria(results), sections.unordered(results),
-             sections.time(results), sections.slowest(results), listing(results, found, link),
-             explanations(found, link)]
+    listed, found = Listed(findings(results), link), groups(results)
+    numbers = {row: number for number, group in enumerate(found, 1) for row in group.rows}
+    counted = element("div", joined([sections.verdicts(results), sections.criteria(results)]), class_="columns")
+    parts = [gallery(results, found, listed) if found else None, listing(results, listed, numbers), counted,
+             sections.unordered(results), sections.time(results), sections.slowest(results), glossary(),
+             explanations(listed)]
     return joined(part for part in parts if part is not None)
 
 
@@ -45,7 +51,8 @@ def _summary(results: Results, dataset: str) -> Html:
              ("newest trace", f"{results.newest:%Y-%m-%d %H:%M} UTC" if results.newest else "")]
     pieces = [facts(about)]
     if len(results):
-        pieces = [element("p", _lead(results), class_="lead"), *pieces, _contents()]
+        violated = bool(len(violations(results)))
+        pieces = [element("p", _lead(results), class_="lead"), *pieces, _contents(violated)]
     return joined(pieces)
 
 
@@ -65,7 +72,8 @@ def _plural(verdict: str, count: int) -> str:
     return "errors" if verdict == "error" and count != 1 else verdict
 
 
-def _contents() -> Html:
-    links = (("verdicts", "verdicts"), ("criteria", "criteria"), ("unordered", "unordered write pairs"),
-             ("time", "time"), ("slowest", "slowest"), ("found", "violations, errors, unknowns"))
+def _contents(violated: bool) -> Html:
+    links = [("found", "all findings"), ("verdicts", "verdicts"), ("criteria", "criteria"),
+             ("unordered", "unordered write pairs"), ("time", "time"), ("slowest", "slowest"), ("glossary", "words")]
+    links = [("violations", "violations"), *links] if violated else links
     return element("nav", joined(element("a", text, href=f"#{name}") for name, text in links), aria_label="Contents")

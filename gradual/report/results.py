@@ -24,7 +24,7 @@ Numbers = npt.NDArray[Any]
 
 WORDS = ("source", "model", "verdict", "decided_by", "version")
 FIGURES = ("operations", "seconds", "unordered_percent")
-TEXTS = ("history", "message", "explanation")
+TEXTS = ("history", "message", "explanation", "cycle", "steps")
 COLUMNS = (*WORDS, *FIGURES, "number", "modified", *TEXTS, "threads", "locations")
 BATCH = 4096
 """Rows decoded at a time where only a few are wanted: explanations are long."""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from gradual.report import charts, summary
+from gradual.report.glossary import linked
 from gradual.report.results import Numbers, Results, kind
 from gradual.telling.markup import (
     Cell,
@@ -54,7 +55,7 @@ def unordered(results: Results) -> Html:
     return section(
         "unordered", "Write pairs left unordered",
         element("p", "Of the pairs of writes to one location, the share that the last partial store order left open "
-                     "before greedy scheduling and search.", class_="note"),
+                     "before scheduling and search.", class_="note"),
         _panels(results, _histogram), _folders(results))
 
 
@@ -84,7 +85,8 @@ def _folders(results: Results) -> Html:
     columns = _columns(results)
     heads = ["folder", "model", "#histories", *(f"#{results.verdicts[at]}" for at in columns),
              "#mean %", "#median %", "#max %"]
-    lines = [row([path(one.folder), div("word", one.model), one.histories, *(one.verdicts[at] for at in columns),
+    lines = [row([div("file", path(one.folder)), div("word", one.model), one.histories,
+                  *(one.verdicts[at] for at in columns),
                   *(_percent(value) for value in (one.spread.mean, one.spread.median, one.spread.most))])
              for one in rows]
     note = "" if len(rows) == all_rows else (f": {digits(len(rows))} of {digits(all_rows)} rows, those with the most "
@@ -130,7 +132,7 @@ def _positive(results: Results, chosen: Numbers) -> tuple[Numbers, Numbers]:
 
 def criteria(results: Results) -> Html:
     found = summary.criteria(results)
-    rows = [row([verdict, criterion, *counts, sum(counts)]) for verdict, criterion, counts in found[:CRITERIA]]
+    rows = [row([verdict, linked(criterion), *counts, sum(counts)]) for verdict, criterion, counts in found[:CRITERIA]]
     heads = ["verdict", "decided by", *(f"#{model}" for model in results.models), "#all"]
     caption = "What decided, and how often under each model"
     if len(found) > CRITERIA:

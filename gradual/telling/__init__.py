@@ -38,9 +38,9 @@ def brief(verdict: Verdict, history: History, model: Model) -> str:
 
 def prose(verdict: Verdict, history: History, model: Model) -> str:
     """The way from what was observed to the contradiction; empty where there is no violation."""
-    from gradual.telling import teller
+    from gradual.telling import passage, teller
 
-    return "\n".join(teller.lines(verdict.evidence, history, model))
+    return "\n".join(passage.lines(teller.told(verdict.evidence, history, model)))
 
 
 def witness(verdict: Verdict, history: History, model: Model) -> str:
@@ -66,7 +66,7 @@ def dot(verdict: Verdict, history: History, model: Model) -> str:
 
 def page(verdict: Verdict, history: History, model: Model) -> str:
     """Prose, picture and the lines of the trace on one HTML page."""
-    from gradual.telling import picture, webpage
+    from gradual.telling import picture, teller, webpage
 
-    drawn = picture.picture(verdict, history, model)
-    return webpage.page(verdict, history, prose(verdict, history, model), drawn)
+    told = teller.told(verdict.evidence, history, model)
+    return webpage.page(verdict, history, told, picture.picture(verdict, history, model))

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from gradual.evidence.verdict import EdgeKind
 from gradual.telling.layout import Box, Layout, Line, Note, Point, layout
 from gradual.telling.markup import Html, element, joined
-from gradual.telling.picture import MEANING, THICK, Picture
+from gradual.telling.picture import FAINT, MEANING, THICK, Link, Picture
 
 STYLE = """
-.why { --paper: #fff; --ink: #1c1f23; --faint: #5a626b; --rule: #c9cfd6; --wash: #f4f6f8;
+.inks { --paper: #fff; --ink: #1c1f23; --faint: #5a626b; --rule: #c9cfd6; --wash: #f4f6f8; --lit: #ffe08a;
   --po: #59626c; --wr: #17753a; --ww: #8f4a00; --rw: #b3140c; }
-@media (prefers-color-scheme: dark) { .why { --paper: #16191d; --ink: #e4e7ea; --faint: #a2abb5; --rule: #3a4149;
-  --wash: #1f242a; --po: #a2abb5; --wr: #6fcf8f; --ww: #e6a857; --rw: #ff7b72; } }
-@media print { .why { --paper: #fff; --ink: #000; --faint: #333; --rule: #bbb; --wash: #fff;
+@media (prefers-color-scheme: dark) { .inks { --paper: #16191d; --ink: #e4e7ea; --faint: #a2abb5; --rule: #3a4149;
+  --wash: #1f242a; --lit: #6b5310; --po: #a2abb5; --wr: #6fcf8f; --ww: #e6a857; --rw: #ff7b72; } }
+@media print { .inks { --paper: #fff; --ink: #000; --faint: #333; --rule: #bbb; --wash: #fff;
   --po: #444; --wr: #17753a; --ww: #8f4a00; --rw: #b3140c; } }
 .why .paper { fill: var(--paper); }
 .why text { fill: var(--ink); font: 12px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; }
@@ -20,15 +22,18 @@ STYLE = """
 .why .small, .why .label { font-size: 10px; fill: var(--faint); }
 .why .middle { text-anchor: middle; } .why .end { text-anchor: end; }
 .why .column { stroke: var(--rule); stroke-width: 1; stroke-dasharray: 1 5; }
-.why .box { fill: var(--wash); stroke: var(--faint); stroke-width: 1; }
+.why .box { fill: var(--glow, var(--wash)); stroke: var(--faint); stroke-width: 1; }
 .why .box.strong { stroke: var(--ink); stroke-width: 2.5; }
 .why .op { font-weight: bold; }
 .why .edge { fill: none; stroke-width: 1.4; }
 .why .edge.strong { stroke-width: 3.2; }
-.why .edge.plain { stroke-width: 1; }
+.why .edge.faint { opacity: var(--fade, .5); } .why .edge.plain { stroke-width: 1; }
+.why .halo { fill: none; stroke: var(--glow, transparent); stroke-width: 11; stroke-linecap: round;
+  pointer-events: stroke; }
 .why .po { stroke: var(--po); } .why .wr { stroke: var(--wr); stroke-dasharray: 9 4; }
 .why .ww { stroke: var(--ww); stroke-dasharray: 12 3 2 3; } .why .rw { stroke: var(--rw); stroke-dasharray: 3 3; }
 .why .label.strong { font-weight: bold; fill: var(--ink); }
+.why .letter { font-weight: bold; fill: var(--ink); }
 .why .tip-po { fill: var(--po); } .why .tip-wr { fill: var(--paper); stroke: var(--wr); stroke-width: 1.3; }
 .why .tip-ww { fill: var(--ww); } .why .tip-rw { fill: none; stroke: var(--rw); stroke-width: 2; }
 """
@@ -37,25 +42,48 @@ TIPS: dict[EdgeKind, str] = {
     "rw": "M2,1 L11,6 L2,11",
 }
 """The heads of the arrows differ in shape, for print without colours."""
+SMALLEST = 0.75
+"""Of its size, to which a picture may shrink on a page: letters stay readable."""
+SAMPLES = {THICK: "edge po strong", FAINT: "edge po faint"}
 
 
 def svg(picture: Picture) -> Html:
-    plan = layout(picture)
+    """The picture as a file of its own."""
+    return _svg(picture, [element("title", picture.whole_title), element("style", Html(STYLE)), _tips()])
+
+
+def embedded(picture: Picture, legend: bool = True) -> Html:
+    """The picture for a page that has STYLE and the `tips`; one of many pictures, with the `key`, needs no legend."""
+    return _svg(picture, [], legend=legend, role="group" if any(link.letters for link in picture.links) else "img",
+                aria_label=picture.whole_title, shrinks=True)
+
+
+def _svg(picture: Picture, first: list[Html], *, role: str = "img", aria_label: str | None = None,
+         shrinks: bool = False, legend: bool = True) -> Html:
+    plan = layout(picture, legend)
+    ids = {letter: line.link for line in reversed(plan.lines) for letter in line.link.letters}
     pieces = [
-        element("title", picture.title), element("style", Html(STYLE)), _tips(),
-        element("rect", "", class_="paper", width=_at(plan.width), height=_at(plan.height)),
+        *first, element("rect", "", class_="paper", width=_at(plan.width), height=_at(plan.height)),
         _text((20, 26), picture.title, "title"), _text((20, 43), picture.note, "small"),
-        *_columns(plan), *map(_edge, plan.lines), *map(_box, plan.boxes), *map(_label, plan.lines),
-        *map(_note, plan.notes), *_legend(plan.legend)]
-    size = {"width": _at(plan.width), "height": _at(plan.height)}
-    return element("svg", joined(pieces), xmlns="http://www.w3.org/2000/svg", class_="why", role="img",
-                   viewBox=f"0 0 {_at(plan.width)} {_at(plan.height)}", **size)
+        *_columns(plan), *(_edge(line, picture, ids) for line in plan.lines), *map(_box, plan.boxes),
+        *map(_label, plan.lines), *map(_note, plan.notes), *(_legend(plan) if legend else [])]
+    width, height = _at(plan.width), _at(plan.height)
+    frame = {"xmlns": "http://www.w3.org/2000/svg", "width": width, "height": height}
+    if shrinks:  # a little, to fit; beyond that one has to scroll
+        frame = {"style": f"width: 100%; max-width: {width}px; min-width: {_at(SMALLEST * plan.width)}px"}
+    return element("svg", joined(pieces), class_="why inks", role=role, aria_label=aria_label,
+                   viewBox=f"0 0 {width} {height}", **frame)
+
+
+def tips() -> Html:
+    """The heads of the arrows, once for all pictures of a page."""
+    return element("svg", _tips(), class_="why inks patterns", width=0, height=0, aria_hidden="true")
 
 
 def _tips() -> Html:
-    tips = (element("marker", element("path", "", d=TIPS[kind], class_=f"tip-{kind}"), id=f"tip-{kind}",
+    tips = (element("marker", element("path", "", d=path, class_=f"tip-{kind}"), id=f"tip-{kind}",
                     markerUnits="userSpaceOnUse", markerWidth=12, markerHeight=12, refX=11, refY=6, orient="auto")
-            for kind in MEANING)
+            for kind, path in TIPS.items())
     return element("defs", joined(tips))
 
 
@@ -76,36 +104,71 @@ def _box(box: Box) -> Html:
               element("rect", "", class_=f"box{strong}", x=_at(box.x), y=_at(box.y), width=_at(box.width),
                       height=_at(box.height), rx=5),
               _text((x, y - 2), box.node.text, "op middle"), _text((x, y + 13), box.node.place, "small middle")]
-    return element("g", joined(pieces, ""))
+    return element("g", joined(pieces, ""), class_=of_operation(box.node.operation))
 
 
-def _edge(line: Line) -> Html:
-    link = line.link
-    weight = " strong" if link.strong else " plain" if link.plain else ""
-    return element("path", element("title", MEANING[link.kind]), class_=f"edge {link.kind}{weight}",
-                   d=_rounded(line.points), marker_end=f"url(#tip-{link.kind})")
+def _edge(line: Line, picture: Picture, ids: dict[str, Link]) -> Html:
+    """An arrow; one that has a letter leads to the sentence that tells it, and is easy to hit.
+
+    `ids` has the arrow that the sentence leads to, of those with its letter.
+    """
+    link, way = line.link, _rounded(line.points)
+    weight = " strong" if link.strong else " plain faint" if link.plain else " faint"
+    about = element("title", f"{MEANING[link.kind]}: {picture.node(link.start).title} → {picture.node(link.end).title}")
+    drawn = element("path", about, class_=f"edge {link.kind}{weight}", d=way, marker_end=f"url(#tip-{link.kind})")
+    if not link.letters:
+        return drawn
+    inner = element("a", joined([element("path", about, class_="halo", d=way), drawn], ""),
+                    href=f"#told-{link.letters[0]}", aria_label=f"arrow {link.mark}: {link.kind}")
+    for letter in link.letters:
+        inner = element("g", inner, class_=lights(letter), id=f"arrow-{letter}" if ids[letter] is link else None)
+    return inner
+
+
+def of_operation(operation: int) -> str:
+    return f"of-{operation}"
+
+
+def lights(letter: str) -> str:
+    """The class of what lights up together."""
+    return f"lit-{letter}"
 
 
 def _label(line: Line) -> Html:
-    if line.label_at is None:
+    if not line.label:
         return Html("")
     strong = " strong" if line.link.strong else ""
-    return _text(line.label_at, line.link.label, f"label {line.anchor}{strong}")
+    mark = element("tspan", line.link.mark, class_="letter")
+    text = joined([mark, line.label.removeprefix(line.link.mark)], "") if line.link.mark else line.label
+    return _text(line.label_at, text, f"label {line.anchor}{strong}")
 
 
 def _note(note: Note) -> Html:
     return _text(note.at, note.item.text, "small")
 
 
-def _legend(at: Point) -> list[Html]:
-    drawn = []
-    for place, (kind, meaning) in enumerate(MEANING.items()):
-        y = at[1] + 20 * place
-        drawn += [element("path", "", class_=f"edge {kind}", d=f"M{_at(at[0])},{_at(y)} h58",
-                          marker_end=f"url(#tip-{kind})"), _text((at[0] + 70, y + 4), meaning, "small")]
-    y = at[1] + 20 * len(MEANING)
-    return [*drawn, element("path", "", class_="edge po strong", d=f"M{_at(at[0])},{_at(y)} h58"),
-            _text((at[0] + 70, y + 4), THICK, "small")]
+def _legend(plan: Layout) -> Iterator[Html]:
+    """Of what is drawn, and nothing else."""
+    picture, (x, y) = plan.picture, plan.legend
+    for place, meaning in enumerate([*picture.kinds, *picture.signs]):
+        yield _sample(meaning, (x, y + 20 * place))
+        yield _text((x + 70, y + 20 * place + 4), MEANING.get(meaning, meaning), "small")  # type: ignore[call-overload]
+
+
+def _sample(of: str, at: Point) -> Html:
+    """An arrow of a kind, or what a sign looks like."""
+    if of not in TIPS and of not in SAMPLES:
+        return Html("")
+    return element("path", "", class_=SAMPLES.get(of, f"edge {of}"), d=f"M{_at(at[0])},{_at(at[1])} h58",
+                   marker_end=f"url(#tip-{of})" if of in TIPS else None)
+
+
+def key() -> Html:
+    """The legend of many pictures, as a line."""
+    drawn = [joined([element("svg", _sample(of, (1, 8)), class_="why inks sample", width=64, height=16,
+                             aria_hidden="true"), text], " ")
+             for of, text in [*MEANING.items(), (THICK, THICK), (FAINT, FAINT)]]
+    return element("ul", joined(element("li", one) for one in drawn), class_="key")
 
 
 def _text(at: Point, text: str, class_: str) -> Html:

@@ -21,7 +21,8 @@ def dot(picture: Picture) -> str:
 
 
 def _body(picture: Picture) -> Iterator[str]:
-    yield f"label={_quoted(f'{picture.title} ({picture.note})')}; labelloc=t; fontname=monospace; rankdir=TB;"
+    yield f"label={_quoted(f'{picture.title} ({picture.note})')}; tooltip={_quoted(picture.whole_title)};"
+    yield "labelloc=t; fontname=monospace; rankdir=TB;"
     yield "node [shape=box style=rounded fontname=monospace]; edge [fontname=monospace fontsize=10];"
     for column, thread in enumerate(picture.threads):
         yield f"subgraph cluster_{column} {{"
@@ -54,7 +55,9 @@ def _edge(picture: Picture, link: Link, skipped: str) -> str:
     width = "3" if link.strong else "0.8" if link.plain else "1.3"
     free = "" if picture.node(link.start).row < picture.node(link.end).row else " constraint=false"
     label = skipped if link.plain else " ".join(filter(None, (link.label, skipped)))
-    return f"o{link.start} -> o{link.end} [label={_quoted(label)} {LOOKS[link.kind]} penwidth={width}{free}];"
+    about = _quoted(f"{picture.node(link.start).title} → {picture.node(link.end).title}")
+    return (f"o{link.start} -> o{link.end} [label={_quoted(label)} tooltip={about} labeltooltip={about} "
+            f"{LOOKS[link.kind]} penwidth={width}{free}];")
 
 
 def _quoted(*lines: str) -> str:

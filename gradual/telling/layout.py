@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
-from gradual.telling.picture import MEANING, THICK, LeftOut, Link, Node, Picture
+from gradual.telling.picture import MEANING, LeftOut, Link, Node, Picture
 
 LETTER = 7.6
 """Width of a letter in a box."""
@@ -46,7 +46,8 @@ class Line:
 
     link: Link
     points: tuple[Point, ...]
-    label_at: Point | None
+    label: str
+    label_at: Point
     anchor: str
 
 
@@ -91,8 +92,8 @@ class _Route:
         return (first,) if self.gap is None else (first, last)
 
 
-def layout(picture: Picture) -> Layout:
-    return _Plan(picture).made()
+def layout(picture: Picture, legend: bool = True) -> Layout:
+    return _Plan(picture).made([*(MEANING[kind] for kind in picture.kinds), *picture.signs] if legend else [])
 
 
 class _Plan:
@@ -112,7 +113,7 @@ class _Plan:
         self._measure_columns()
         self._measure_rows()
 
-    def made(self) -> Layout:
+    def made(self, legend: list[str]) -> Layout:
         boxes = tuple(self._box(node) for node in self._picture.nodes)
         upright = [self._drop(link) for link in self._upright]
         drawn = sorted([*upright, *map(self._line, self._routes)], key=lambda line: line.link.strong)
@@ -120,9 +121,10 @@ class _Plan:
         heads = tuple((self._column_x[c] + self._widths[c] / 2, TOP - 22.0)
                       for c in range(len(self._picture.threads)))
         words = [self._picture.title, self._picture.note]
-        width = max(self._right, 2 * MARGIN + 90 + SMALL_LETTER * max(map(len, [*MEANING.values(), THICK])),
+        width = max(self._right, 2 * MARGIN + 90 + SMALL_LETTER * max(map(len, legend), default=0),
                     2 * MARGIN + LETTER * 1.15 * max(map(len, words)))
-        return Layout(self._picture, width, bottom + 30 + 20 * (len(MEANING) + 1), heads, boxes, tuple(drawn),
+        height = bottom + (30 + 20 * len(legend) if legend else 0)
+        return Layout(self._picture, width, height, heads, boxes, tuple(drawn),
                       tuple(map(self._note, self._picture.left_out)), (MARGIN, bottom + 28))
 
     # --- ways
@@ -216,11 +218,12 @@ class _Plan:
 
     def _label_room(self, gutter: int, side: int) -> float:
         """Beside the boxes: for the labels of the edges that leave there, and the heads of those that arrive."""
-        labels = [len(r.link.label) for r in self._routes if r.start_side == side and r.gutters[0] == gutter]
+        labels = [len(_label(r.link)) for r in self._routes if r.start_side == side and r.gutters[0] == gutter]
         return max([HEAD + 2, *(SMALL_LETTER * length + 10 for length in labels)])
 
     def _gap_height(self, gap: int) -> float:
-        more = any(self._node[item.above].row + 1 == gap for item in self._picture.left_out)
+        above = [item.above for item in self._picture.left_out] + [link.start for link in self._upright if link.mark]
+        more = any(self._node[operation].row + 1 == gap for operation in above)
         return (MORE if more else 6) + 24 + LANE * self._gap_lanes.get(gap, 0)
 
     def _measure_rows(self) -> None:
@@ -247,7 +250,8 @@ class _Plan:
     def _drop(self, link: Link) -> Line:
         above, below = self._box(self._node[link.start]), self._box(self._node[link.end])
         x = above.middle[0]
-        return Line(link, ((x, above.y + above.height), (x, below.y)), None, "start")
+        label = x - 8, self._row_end[above.node.row] + MORE - 5
+        return Line(link, ((x, above.y + above.height), (x, below.y)), link.mark, label, "end")
 
     def _line(self, route: _Route) -> Line:
         start = self._side(route.start, route.start_side, route.start_port)
@@ -259,7 +263,7 @@ class _Plan:
             points += [(xs[0], y), (xs[1], y)]
         points += [(xs[-1], end[1]), end]
         label = start[0] + 5 * route.start_side, start[1] - 4
-        return Line(route.link, tuple(points), label, "start" if route.start_side > 0 else "end")
+        return Line(route.link, tuple(points), _label(route.link), label, "start" if route.start_side > 0 else "end")
 
     def _side(self, node: Node, side: int, port: float) -> Point:
         box = self._box(node)
@@ -273,6 +277,10 @@ class _Plan:
     def _note(self, item: LeftOut) -> Note:
         box = self._box(self._node[item.above])
         return Note(item, (box.middle[0] + 8, self._row_end[box.node.row] + MORE - 5))
+
+
+def _label(link: Link) -> str:
+    return f"{link.mark} {link.label}".strip()
 
 
 def _height(row: int, port: float) -> float:

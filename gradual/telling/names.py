@@ -14,7 +14,8 @@ class Names:
     def __init__(self, history: History) -> None:
         self._history = history
         line = history.line
-        self._by_line = bool(len(line) and line.min() > 0 and len(np.unique(line)) == len(line))
+        self.by_line = bool(len(line) and line.min() > 0 and len(np.unique(line)) == len(line))
+        """Do lines tell its operations apart? Of JSON Lines one may hold a whole history."""
 
     def thread(self, operation: int) -> str:
         return self.thread_named(int(self._history.thread[operation]))
@@ -28,7 +29,7 @@ class Names:
 
     def place(self, operation: int) -> str:
         """Its line; or its number, counted from 1, where lines do not tell operations apart."""
-        if self._by_line:
+        if self.by_line:
             return f"line {self._history.line[operation]}"
         return f"operation {operation + 1}"
 
@@ -36,9 +37,9 @@ class Names:
         tick = self._history.tick[operation]
         return "" if tick == NO_TICK else f" (tick {tick})"
 
-    def short(self, operation: int) -> str:
-        """`W x=1`, as on a picture."""
-        return visible(self._history.what(operation))
+    def short(self, operation: int, address: str | None = None) -> str:
+        """`W x=1`, as on a picture; with the address as it is called there."""
+        return visible(self._history.what(operation, address))
 
     def store(self, write: int) -> str:
         """`x=1 of cpu0 (line 3)`: a store as a thing."""
@@ -63,9 +64,10 @@ class Names:
         """File, line and tick, for those who look closer."""
         history = self._history
         parts = [f"{visible(history.what(operation))} by {self.thread(operation)}", visible(history.file)]
-        parts += [f"line {history.line[operation]}"] if history.line[operation] > 0 else []
+        parts += [self.place(operation)] if self.by_line else []
         parts += [f"tick {history.tick[operation]}"] if history.tick[operation] != NO_TICK else []
-        return ", ".join(part for part in [*parts, f"operation {operation + 1} of {len(history)}"] if part)
+        of = "" if self.by_line or not history.name else f" of history {visible(history.name)}"
+        return ", ".join(part for part in [*parts, f"operation {operation + 1} of {len(history)}{of}"] if part)
 
 
 def capital(text: str) -> str:

@@ -17,6 +17,8 @@ AROUND = 150
 """Operations among which the cheapest proof is looked for."""
 LARGE = 300_000
 """Operations beyond which nothing is looked for elsewhere than near the evidence."""
+PACE = 50_000
+"""Operations that can be looked through in a second."""
 REACH = 5_000
 """Nodes that one search for a short cycle looks at."""
 VISITS = 400_000
@@ -29,12 +31,15 @@ NOBODY = -1
 """The thread of a node that stands for a set of operations of several."""
 
 
-def near(history: History, fit: Fit, cycle: Cycle, involved: Iterable[int]) -> list[int]:
-    """All operations of a small history; of a large one those of the evidence, of a plain cycle, and what is near."""
+def near(history: History, fit: Fit, cycle: Cycle, involved: Iterable[int], seconds: float) -> list[int]:
+    """All operations of a small history; of a large one those of the evidence, of a plain cycle, and what is near.
+
+    `seconds` bounds the work by the size of the history rather than by the clock: equal histories are told equally.
+    """
     if len(history) <= AROUND:
         return list(range(len(history)))
     chosen = set(involved)
-    if not cycle.assumed and len(history) <= LARGE:  # a case of a search is no cycle of facts
+    if not cycle.assumed and len(history) <= min(LARGE, PACE * seconds):  # a case of a search is no cycle of facts
         facts = Facts(history, fit)
         chosen |= _plain_cycle(facts) | _shortcuts(history, facts, cycle)
     chosen |= _sources(history, chosen)

@@ -7,7 +7,7 @@ and the edge that leads up is the contradiction. Where things are drawn, `layout
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from gradual.deciding.engine.proof import premise
@@ -26,14 +26,16 @@ from gradual.evidence.verdict import (
 from gradual.history import History
 from gradual.models import Model
 from gradual.telling.broken import failure
+from gradual.telling.elision import distinct, elided
 from gradual.telling.markup import visible
 from gradual.telling.names import Names
 from gradual.telling.rules import PLAIN, PROGRAM_ORDER, named
 from gradual.telling.shorten import length
 from gradual.telling.words import rotated
 
-LONGEST = 26
-"""Letters of a name that are shown; the rest is in the title that hovering shows."""
+LONGEST = 22
+"""Letters of a name that are shown, unless it takes more to tell two apart. The title that hovering shows has all."""
+LONGEST_TITLE = 60
 
 MEANING: dict[EdgeKind, str] = {
     "po": "po: later in the same thread",
@@ -41,7 +43,11 @@ MEANING: dict[EdgeKind, str] = {
     "ww": "ww: is stored later",
     "rw": "rw: overwrites the value that was read",
 }
-THICK = "thick: on the cycle; (n): by step n of the text"
+THICK = "thick: on the cycle"
+FAINT = "faint: what that rests on"
+BY_STEP = "(n): by step n of the text"
+SUPPOSED = "?: supposed"
+LETTERED = "a, b, …: as in the text"
 
 
 @dataclass(frozen=True)
@@ -70,11 +76,17 @@ class Link:
     """The step it rests on, as `(1)`; `?` where it is supposed."""
     rule: str = ""
     """What the model calls it."""
+    letters: tuple[str, ...] = ()
+    """Those of the sentences that tell it."""
 
     @property
     def label(self) -> str:
         name = self.rule if self.rule and self.rule not in PLAIN else self.kind
         return f"{name} {self.reason}".strip()
+
+    @property
+    def mark(self) -> str:
+        return ",".join(self.letters)
 
 
 @dataclass(frozen=True)
@@ -93,6 +105,7 @@ class LeftOut:
 class Picture:
     """All there is to see."""
 
+    whole_title: str
     title: str
     note: str
     threads: tuple[str, ...]
@@ -104,25 +117,82 @@ class Picture:
     def node(self, operation: int) -> Node:
         return next(node for node in self.nodes if node.operation == operation)
 
+    @property
+    def kinds(self) -> list[EdgeKind]:
+        """Those that are drawn."""
+        drawn = {link.kind for link in self.links}
+        return [kind for kind in MEANING if kind in drawn]
+
+    @property
+    def signs(self) -> list[str]:
+        """What else has to be explained."""
+        reasons = "".join(link.reason for link in self.links)
+        weights = {link.strong for link in self.links}
+        signs = {THICK: True in weights, FAINT: len(weights) == 2, BY_STEP: "(" in reasons, SUPPOSED: "?" in reasons,
+                 LETTERED: any(link.letters for link in self.links)}
+        return [sign for sign, used in signs.items() if used]
+
+
+def lettered(picture: Picture, told: Iterable[Edge]) -> tuple[Picture, dict[Edge, str]]:
+    """A letter for each arrow that is told, in that order: on the picture, and for the text."""
+    letters: dict[Edge, str] = {}
+    drawn: dict[Link, list[str]] = {link: [] for link in picture.links}
+    for edge in told:
+        if edge not in letters and (shown := _drawn(edge, picture)):
+            letters[edge] = _letter(len(letters))
+            for link in shown:
+                drawn[link].append(letters[edge])
+    links = tuple(replace(link, letters=tuple(found)) for link, found in drawn.items())
+    return replace(picture, links=links), letters
+
+
+def _drawn(edge: Edge, picture: Picture) -> list[Link]:
+    """The arrow of an edge; program order may be drawn in pieces."""
+    exact = [link for link in picture.links if (link.kind, link.start, link.end) == (edge.kind, edge.start, edge.end)]
+    if exact or edge.kind != "po":
+        return exact
+    column = {node.operation: node.column for node in picture.nodes}
+    return [link for link in picture.links if link.kind == "po" and edge.start <= link.start and link.end <= edge.end
+            and column[link.start] == column.get(edge.start)]
+
+
+def _letter(number: int) -> str:
+    """a, b, …, z, aa, ab, …"""
+    rest = _letter(number // 26 - 1) if number >= 26 else ""
+    return rest + chr(ord("a") + number % 26)
+
 
 def picture(verdict: Verdict, history: History, model: Model) -> Picture:
     """The picture of a violation. Raises ValueError for a verdict that is none."""
     evidence = named(verdict.evidence, history, model)
     subject = _subject(evidence)
     links = _broken_links(subject, history, model) if isinstance(subject, Broken) else _links(subject, history)
-    operations = _operations(evidence)
+    return _composed(links, _operations(evidence), history, model.name, lambda shown: _note(evidence, shown, history))
+
+
+def cycle_picture(cycle: Cycle, history: History, model: str) -> Picture:
+    """The picture of a cycle alone."""
+    return _composed(_links(cycle, history), [], history, model, lambda shown: _note(cycle, shown, history))
+
+
+def _composed(links: list[Link], operations: list[int], history: History, model: str,
+              note: Callable[[int], str]) -> Picture:
     shown = sorted({*operations, *(end for link in links for end in (link.start, link.end))})
     cyclic = {link.start for link in links if link.strong} | set(operations)
     links = _split(links, shown, history)
     links += _chains(shown, links, history)
     rows = _rows(shown, links)
     names = Names(history)
+    called = distinct((names.address(o) for o in shown if history.location[o] >= 0), LONGEST)
     threads = sorted({int(history.thread[o]) for o in shown}, key=lambda t: (_natural(names.thread_named(t)), t))
-    nodes = tuple(Node(o, threads.index(int(history.thread[o])), rows[o], clipped(names.short(o)), names.place(o),
+    nodes = tuple(Node(o, threads.index(int(history.thread[o])), rows[o],
+                       names.short(o, called[names.address(o)] if history.location[o] >= 0 else None), names.place(o),
                        names.full(o), o in cyclic) for o in shown)
     titles = tuple(names.thread_named(thread) for thread in threads)
-    return Picture(f"{clipped(visible(history.name or history.file), 60)}: not {verdict.model}",
-                   _note(verdict.evidence, len(shown), history), tuple(map(clipped, titles)), titles, nodes,
+    heads = distinct(titles, LONGEST)
+    name = visible(history.name or history.file)
+    return Picture(f"{name}: not {model}", f"{elided(name, LONGEST_TITLE)}: not {model}", note(len(shown)),
+                   tuple(heads[title] for title in titles), titles, nodes,
                    tuple(links), tuple(_left_out(shown, history)))
 
 
@@ -149,19 +219,19 @@ def _note(evidence: Evidence | None, shown: int, history: History) -> str:
     if isinstance(evidence, Refutation):
         return f"{note}; the shortest of {len(evidence.cases)} cases, ? is supposed"
     if isinstance(evidence, ThinAir):
-        return f"{note}; nobody wrote the value of {clipped(visible(history.locations[evidence.location]))}"
+        return f"{note}; nobody wrote the value of {_called(evidence.location, history)}"
     if isinstance(evidence, Overwritten):
-        return f"{note}; this store to {clipped(visible(history.locations[evidence.location]))} was lost"
+        return f"{note}; this store to {_called(evidence.location, history)} was lost"
     return note
+
+
+def _called(location: int, history: History) -> str:
+    return elided(visible(history.locations[location]), LONGEST)
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
     """By which cpu10 comes after cpu9."""
     return [(int(part) if part.isdecimal() else -1, part) for part in re.split(r"([0-9]{1,18})", name)]
-
-
-def clipped(text: str, longest: int = LONGEST) -> str:
-    return text if len(text) <= longest else f"{text[:longest - 1]}…"
 
 
 # --- edges

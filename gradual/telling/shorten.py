@@ -31,20 +31,36 @@ CASES = 20
 def shortened(verdict: Verdict, history: History, model: Model, seconds: float = SECONDS) -> Verdict:
     """The verdict with evidence that is as short as could be found in the time, its edges named as the model does."""
     evidence = verdict.evidence
-    if isinstance(evidence, Cycle | Refutation):
-        shortening = _Shortening(history, model, time.monotonic() + seconds)
+    if isinstance(evidence, Cycle | Refutation) and seconds > 0:
+        shortening = _Shortening(history, model, seconds)
         found = shortening.cycle(evidence) if isinstance(evidence, Cycle) else shortening.refutation(evidence)
         return replace(verdict, evidence=named(found, history, model))
     return verdict
 
 
+class Budget:
+    """Time for the violations of a run, so that many are told almost as fast as they are found: nobody reads them
+    all. What comes when it is spent is told as it was found."""
+
+    def __init__(self, each: float = 1.0, together: float = 2.0) -> None:
+        self._each = each
+        self._left = together
+
+    def shortened(self, verdict: Verdict, history: History, model: Model, at_most: float = SECONDS) -> Verdict:
+        started = time.process_time()  # which a busy machine does not use up
+        found = shortened(verdict, history, model, min(self._each, self._left, at_most))
+        self._left -= time.process_time() - started
+        return found
+
+
 class _Shortening:
     """What is tried for the evidence of one violation."""
 
-    def __init__(self, history: History, model: Model, until: float) -> None:
+    def __init__(self, history: History, model: Model, seconds: float) -> None:
         self._history = history
         self._model = model
-        self._until = until
+        self._seconds = seconds
+        self._until = time.monotonic() + seconds
         try:
             self._fit: Fit | None = fit(model)
         except General:  # there is no engine for its relations: what there is is pruned
@@ -63,7 +79,7 @@ class _Shortening:
         operations = involved(known)
         if self._fit is None or len(operations) > AT_MOST or time.monotonic() > self._until:
             return None
-        around = near(self._history, self._fit, known, operations)
+        around = near(self._history, self._fit, known, operations, self._seconds)
         return cheapest(self._history, self._model, around, known, self._until)
 
     def refutation(self, evidence: Refutation) -> Cycle | Refutation:
@@ -91,7 +107,7 @@ class _Shortening:
             return evidence
         for case in sorted(evidence.cases, key=length, reverse=True):
             fewer = Refutation(tuple(other for other in evidence.cases if other is not case), evidence.lemmas)
-            if self._certified(fewer):
+            if time.monotonic() < self._until and self._certified(fewer):
                 evidence = fewer
         return evidence
 

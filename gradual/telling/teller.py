@@ -1,6 +1,6 @@
 """The evidence of a violation as prose: from what was observed, step by step, to the contradiction.
 
-A line per edge. It opens with the words for its kind and names the operation it leads to "at line N", so the
+A sentence per edge. It opens with the words for its kind and names the operation it leads to "at line N", so the
 evidence can be read back from the text; the tests do, and certify what they read.
 """
 
@@ -16,6 +16,7 @@ from gradual.telling.arrows import broken
 from gradual.telling.markup import visible
 from gradual.telling.names import Names, capital
 from gradual.telling.observations import Observation, final_line, observed
+from gradual.telling.passage import Part, Passage, Sentence
 from gradual.telling.rules import AT_ONE_LOCATION, PLAIN, named
 from gradual.telling.shorten import length
 from gradual.telling.words import buffers_stores, opening, pairs_tried, rotated
@@ -23,6 +24,8 @@ from gradual.telling.words import buffers_stores, opening, pairs_tried, rotated
 CASES = 6
 """Cases of a search that are told one by one."""
 
+RIVAL = ("ww", "rw")
+"""Kinds of edges that lead to a store from what it is newer than."""
 RULES = {
     "same location": "program order at one location: no machine turns that around",
     "reads-from": "reads-from: a value is there to be read only after it was written",
@@ -33,10 +36,10 @@ RULES = {
 }
 
 
-def lines(evidence: Evidence | None, history: History, model: Model) -> list[str]:
-    """The explanation, line by line; nothing for a verdict without a violation."""
+def told(evidence: Evidence | None, history: History, model: Model) -> list[Part]:
+    """The explanation, part by part; nothing for a verdict without a violation."""
     if isinstance(evidence, Observation):
-        return observed(evidence, history)
+        return list(map(Sentence, observed(evidence, history)))
     found = named(evidence, history, model)
     if isinstance(found, Cycle):
         return list(Teller(history, model).violation(found))
@@ -56,94 +59,93 @@ class Teller:
 
     # --- each kind of evidence
 
-    def violation(self, cycle: Cycle) -> Iterator[str]:
+    def violation(self, cycle: Cycle) -> Iterator[Part]:
         if buffers_stores(self._model) and not self._at_one_location(cycle.edges):
-            yield f"Under {self._model} a store takes place when it leaves its store buffer."
+            yield Sentence(f"Under {self._model} a store takes place when it leaves its store buffer.")
         yield from self._proof(cycle)
 
-    def refutation(self, refutation: Refutation) -> Iterator[str]:
+    def refutation(self, refutation: Refutation) -> Iterator[Part]:
         cases: tuple[Cycle | Broken, ...] = refutation.cases
         sentence = opening(refutation)
-        yield f"{sentence[0].upper()}{sentence[1:]}."
+        yield Sentence(f"{sentence[0].upper()}{sentence[1:]}.")
         if len(cases) > CASES:
-            yield f"The shortest of the cases (gradual check --json has the pairs of all {len(cases)}):"
+            yield Sentence(f"The shortest of the cases (gradual check --json has the pairs of all {len(cases)}):")
             cases = (min(refutation.cases, key=length),)
         for number, case in enumerate(cases, 1):
             suppose = ", and ".join(f"{self._names.store(a)} is stored before {self._names.store(b)}"
                                     for a, b in case.assumed)
-            if suppose:
-                yield f"Case {number}: suppose {suppose}."
-            yield from (f"  {line}" for line in self._case(case))
+            yield Passage(f"Case {number}: suppose {suppose}." if suppose else "", tuple(self._case(case)))
         if pairs_tried(refutation) and len(refutation.cases) <= CASES:
-            yield "One of these cases would have to hold, whichever way round the stores come, and none can."
+            yield Sentence("One of these cases would have to hold, whichever way round the stores come, and none can.")
 
-    def _case(self, case: Cycle | Broken) -> Iterator[str]:
+    def _case(self, case: Cycle | Broken) -> Iterator[Part]:
         self._numbers, self._assumed = {}, frozenset(case.assumed)
         if isinstance(case, Cycle):
             yield from self._proof(case)
         else:
             first, *others = broken(case, self._history, self._model)
-            yield f"Then {self._model} has a check that fails: {first}"
-            yield from others
+            yield Passage(f"Then {self._model} has a check that fails: {first}", tuple(map(Sentence, others)))
 
     # --- cycles
 
-    def _proof(self, cycle: Cycle) -> Iterator[str]:
+    def _proof(self, cycle: Cycle) -> Iterator[Part]:
         if cycle.steps:
-            yield "In which order the stores must have come:"
-        for step in cycle.steps:
-            yield from (f"  {line}" for line in self._step(step))
+            yield Passage("In which order the stores must have come:", tuple(map(self._step, cycle.steps)))
         edges = rotated(cycle.edges)
-        yield "The contradiction, at one location:" if self._at_one_location(edges) else "The contradiction:"
-        yield f"    {capital(self._names.deed(edges[0].start))}."
-        for edge in edges:
-            back = ": where this began" if edge is edges[-1] else ""
-            yield f"    {self._edge(edge, back)}"
         start = edges[0].start
+        sentences = [self._begin(start), *(self._edge(edge) for edge in edges[:-1]),
+                     self._edge(edges[-1], ": where this began")]
         operation = f"{self._names.short(start)} of {self._names.thread(start)} ({self._names.place(start)})"
-        yield (f"  So {operation} would have to come before itself: {self._model} does not allow what was observed "
-               f"(axiom {cycle.scope}).")
+        so = (f"So {operation} would have to come before itself: {self._model} does not allow what was observed (axiom "
+              f"{cycle.scope}).")
+        yield Passage("The contradiction, at one location:" if self._at_one_location(edges) else "The contradiction:",
+                      tuple(sentences), so)
+
+    def _begin(self, operation: int) -> Sentence:
+        return Sentence(f"{capital(self._names.deed(operation))}.")
 
     def _at_one_location(self, edges: Path) -> bool:
         places = {int(self._history.location[edge.start]) for edge in edges}
         return len(places) == 1 and min(places) >= 0
 
-    def _step(self, step: Step) -> Iterator[str]:
+    def _step(self, step: Step) -> Passage:
         pair = step.before, step.after
         number = self._numbers.setdefault(pair, len(self._numbers) + 1)
-        yield f"({number}) {self._names.store(step.before)} is stored before {self._names.store(step.after)}:"
-        yield f"    {capital(self._names.deed(step.before))}."
-        for edge in step.path:
-            yield f"    {self._edge(edge)}"
-        if step.path[-1].end != step.after:
-            yield (f"    This returned {self._names.store(step.after)}: so that store is newer than "
-                   f"{self._names.store(step.before)}.{self._rule('newest store')}")
+        sentences = [self._begin(step.before), *map(self._edge, step.path)]
+        seen = step.path[-1].end
+        if seen != step.after:
+            text = (f"This returned {self._names.store(step.after)}: so that store is newer than "
+                    f"{self._names.store(step.before)}.")
+            sentences.append(Sentence(text, self._rule("newest store"), Edge("wr", step.after, seen)))
+        return Passage(f"({number}) {self._names.store(step.before)} is stored before {self._names.store(step.after)}:",
+                       tuple(sentences))
 
-    def _edge(self, edge: Edge, back: str = "") -> str:
-        end = self._names.deed(edge.end)
+    def _edge(self, edge: Edge, back: str = "") -> Sentence:
+        text, rule = self._words(edge, self._names.deed(edge.end) + (" only after that" if edge.kind in RIVAL else ""))
+        return Sentence(f"{text}{back}.", self._rule(rule), edge)
+
+    def _words(self, edge: Edge, end: str) -> tuple[str, str]:
+        """What leads to the end of an edge, and the rule."""
+        if edge.kind == "po" and edge.rule == AT_ONE_LOCATION:
+            return f"Later in its program, at the same location, {end}", "same location"
         if edge.kind == "po":
-            return self._program_order(edge, f"{end}{back}")
+            by = "" if edge.rule in PLAIN else f" ({edge.rule})"
+            return f"Later in its program{by}, {end}", "program order"
         if edge.kind == "wr":
-            return f"From this store, {end}{back}.{self._rule('reads-from')}"
+            return f"From this store, {end}", "reads-from"
         if edge.kind == "ww":
-            rule = "store order" if premise(edge, self._history) else "last store"
-            return f"{capital(self._premise(edge))}, {end} only after that{back}.{self._rule(rule)}"
-        return self._from_reads(edge, end, back)
+            return f"{capital(self._premise(edge))}, {end}", (
+                "store order" if premise(edge, self._history) else "last store")
+        return f"{self._missed(edge)}: {end}", "from-reads"
 
-    def _program_order(self, edge: Edge, end: str) -> str:
-        if edge.rule == AT_ONE_LOCATION:
-            return f"Later in its program, at the same location, {end}.{self._rule('same location')}"
-        by = "" if edge.rule in PLAIN else f" ({edge.rule})"
-        return f"Later in its program{by}, {end}.{self._rule('program order')}"
-
-    def _from_reads(self, edge: Edge, end: str, back: str) -> str:
+    def _missed(self, edge: Edge) -> str:
+        """What a load returned that missed a store."""
         source = int(self._history.source[edge.start])
         verb = "It found" if self._history.kind[edge.start] == RMW else "This returned"
         if source == INITIAL:
-            return f"{verb} the initial value: {end} only after that{back}.{self._rule('from-reads')}"
+            return f"{verb} the initial value"
         newer = f"{self._names.address(edge.end)}={value_text(self._history.written[edge.end])}"
-        return (f"{verb} {self._names.store(source)}, {self._premise(edge)} older than {newer}: {end} only after "
-                f"that{back}.{self._rule('from-reads')}")
+        return f"{verb} {self._names.store(source)}, {self._premise(edge)} older than {newer}"
 
     def _premise(self, edge: Edge) -> str:
         """What the order of the writes behind an edge rests on."""
@@ -159,7 +161,7 @@ class Teller:
         if name in self._met:
             return ""
         self._met.add(name)
-        return f"   [{self._kept() if name == 'program order' else RULES[name]}]"
+        return self._kept() if name == "program order" else RULES[name]
 
     def _kept(self) -> str:
         kept = f"program order, as far as {self._model} keeps it"

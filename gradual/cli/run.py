@@ -43,7 +43,7 @@ def run(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Programs; - is standard input. With --observed "
                                                "the first is the program, the others are histories.")],
     model: Annotated[list[str] | None, typer.Option(metavar="MODEL", help=f"{MODEL_HELP}; `all` for every one that "
-                                                    "ships; repeatable. [default: all that forbid something]")] = None,
+                                                    "ships; repeatable. [default: the usual ones]")] = None,
     count: Annotated[bool, typer.Option("--count", help="Only count the executions.")] = False,
     query: Annotated[bool, typer.Option("--query", help="Only answer the condition, without enumeration; this is done "
                                         "anyway where there are over 10^10 executions to look at.")] = False,
@@ -79,7 +79,7 @@ def _models(chosen: list[str] | None) -> list[Model]:
     """What forbids nothing comes first: the others are measured by it."""
     from gradual.models import shipped
 
-    models = models_of(chosen, every=shipped()) if chosen else models_of([ALL])
+    models = models_of(chosen, every=shipped(), of_programs=True) if chosen else models_of([ALL])
     return sorted(models, key=lambda model: bool(model.checks))
 
 

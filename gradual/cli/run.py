@@ -26,6 +26,8 @@ EXAMPLES = """Examples:
 
   echo 'st x 1, ld y || st y 1, ld x' | gradual run - --model tso
 
+  gradual run traces/litmus/SB.litmus --operational --model npso    on the machine instead of by the axioms
+
   gradual run SB.litmus --observed runs.jsonl      which observed outcomes does no model allow?
 
 Programs are herd's .litmus files (X86, LISA, Generic) or plain text: P0: st x 1; ld y r0 P1: ... exists (0:r0=0).
@@ -53,6 +55,8 @@ def run(
                                             "is forbidden; after the first picture, program and model stand before "
                                             "the ending (why-PROGRAM-MODEL.svg).")] = None,
     observed: Observed = None,
+    operational: Annotated[bool, typer.Option("--operational", help="Run it on the machine that the model's file names, "
+                                              "instead of by the axioms; an outcome counts once.")] = False,
     as_json: Json = False,
 ) -> None:
     """List what a small program can do under memory models: a litmus test."""
@@ -61,12 +65,15 @@ def run(
     models = _models(model)
     if count and (query or show or svg is not None):
         raise usage_error("--count only counts: it goes with none of --query, --show and --svg")
+    if operational and (count or query or show or svg is not None or observed):
+        raise usage_error("--operational lists outcomes: it goes with none of --count, --query, --show, --svg and "
+                          "--observed")
     if observed:
         if svg is not None:
             raise usage_error("--observed only tells what was seen: it does not go with --svg")
         raise typer.Exit(_observed(files[0], [*observed, *files[1:]], models, as_json))
     outputs = Outputs({"svg": svg}, files)
-    task = "count" if count else "query" if query else "list"
+    task = "run" if operational else "count" if count else "query" if query else "list"
     with Progress() as progress:
         questions = _Questions(models, task, show, as_json, outputs, progress)
         status = max((questions.ask(file) for file in files), default=0)
@@ -97,6 +104,7 @@ class _Questions:
     def ask(self, file: str) -> int:
         """One program under every model, and the exit status for it. Ctrl-C ends it all, once what was found is out."""
         from gradual import programs
+        from gradual.machines.components import MachineError
         from gradual.programs.scan import ProgramError
 
         try:
@@ -107,7 +115,7 @@ class _Questions:
                 if not complete:
                     raise typer.Exit(130)
                 self.progress.done += 1
-        except ProgramError as error:
+        except (ProgramError, MachineError) as error:
             self.progress.clear()
             typer.echo(f"gradual: {error}", err=True)
             return 2
@@ -115,17 +123,18 @@ class _Questions:
 
     def _answer(self, program: Program, model: Model) -> bool:
         """One program under one model, printed and drawn. False after Ctrl-C."""
-        from gradual.programs import observe
+        from gradual.programs import observe, operational
         from gradual.programs.scan import ProgramError
 
         query = self.task == "query"
         if query and program.condition is None:
             raise ProgramError("there is no condition to answer (exists, ~exists or forall)", program.file)
         large = program.condition is not None and program.size > observe.LISTED and not self.show
-        found = observe.answer(program, model) if query or large else observe.outcomes(program, model, self.show)
+        found = (operational.outcomes(program, model) if self.task == "run" else observe.answer(program, model)
+                 if query or large else observe.outcomes(program, model, self.show))
         self.progress.clear()
         print(json.dumps(found.json()) if self.as_json else "\n".join(found.lines()) + "\n", flush=True)
-        if large and not query:
+        if large and self.task == "list":
             typer.echo(f"gradual: {program.name} has over 10^{len(str(program.size)) - 1} executions before any model: "
                        "only its condition was answered (--count counts, --show K lists)", err=True)
         self._draw(found)

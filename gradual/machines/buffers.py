@@ -162,12 +162,11 @@ class Buffering:
         """The latest own store to an address that is still in a buffer; 0 for none."""
         if self._at_once:
             return 0
-        if self._width == 1:
-            for value in reversed(buffers[thread]):
-                if self._code.address[value] == address:
-                    return value
-            return 0
-        return next((value for value in reversed(buffers[thread * self._width + address]) if value > 0), 0)
+        buffer = buffers[thread * self._width + (address if self._width > 1 else 0)]
+        for value in reversed(buffer):
+            if value > 0 and self._code.address[value] == address:
+                return value
+        return 0
 
     def _loaded(self, state: State, thread: int, value: int, number: int) -> Step:
         places, memory, buffers, sets = state

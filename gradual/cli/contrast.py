@@ -119,6 +119,8 @@ def contrast(
     a, b = _sides(models or [])
     if a.name == b.name:
         b.name = f"{b.name} ({b.model.file})"
+    if engine is EngineOfContrasts.query and every:
+        raise usage_error("--engine query finds one test: it does not go with --all")
     raise typer.Exit(_contrast(_search(a, b, space, bound, unreduced, engine), every, go_on, output, as_json))
 
 
@@ -145,9 +147,20 @@ def _sides(names: list[str]) -> list[Side]:
 
 
 def _search(a: Side, b: Side, space: Space, bound: int, unreduced: bool, engine: EngineOfContrasts) -> Contrast:
+    from gradual.contrast.query import Query
     from gradual.contrast.search import Contrast
+    from gradual.models.clingo import NotPositive, refuted
 
-    return Contrast(a, b, space, bound, not unreduced)
+    if engine is not EngineOfContrasts.query:
+        return Contrast(a, b, space, bound, not unreduced)
+    for side in (a, b):
+        if side.name.startswith("operational:"):
+            raise usage_error(f"--engine query asks about axioms, and {side.name} is a machine")
+        try:
+            refuted(side.model)
+        except NotPositive as error:
+            raise usage_error(f"--engine query: {error}; --engine enumerate compares any model") from None
+    return Query(a, b, space, bound, not unreduced)
 
 
 # --- two models

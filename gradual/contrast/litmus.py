@@ -13,13 +13,16 @@ KNOWN = {
     "CoWR": "WX1 RX", "CoRR": "RX RX|WX1", "SB": "WX1 RY|WY2 RX", "MP": "WX1 WY2|RY RX", "LB": "RX WY1|RY WX2",
     "S": "WX1 WY2|RY WX3", "R": "WX1 WY2|WY3 RX", "2+2W": "WX1 WY2|WY3 WX4", "WRC": "WX1|RX WY2|RY RX",
     "RWC": "WX1|RX RY|WY2 RX", "IRIW": "WX1|WY2|RX RY|RY RX", "3.LB": "RX WY1|RY WZ2|RZ WX3",
-    "3.SB": "WX1 RY|WY2 RZ|WZ3 RX", "CoRR2": "WX1|WX2|RX RX|RX RX", "SB+rfi": "WX1 RY|WY2 RY RX",
+    "3.SB": "WX1 RY|WY2 RZ|WZ3 RX", "CoRR2": "WX1|WX2|RX RX|RX RX",
+    "K": "WX1 WY2 RY|WY3 RY RX", "L": "WX1 F RY|WY2 RY RX",
 }
-"""What people call some programs, without their fences."""
+"""What people call some programs; those without fences lend their names to those with some. K and L are the paper's."""
 
 
 def name(threads: Threads) -> str:
-    """What people call it, with `+f` and how many fences it has; else the program itself, as a word."""
+    """What people call it, with `+f` and how many fences were added; else the program itself, as a word."""
+    if (known := _known().get(least(threads))) is not None:
+        return known
     bare = tuple(tuple(step for step in thread if step[0] != FULL_FENCE) for thread in threads)
     known = _known().get(least(bare))
     if known is None:

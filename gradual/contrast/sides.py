@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Protocol
 
 from gradual.contrast.axioms import Axioms
 from gradual.contrast.subject import Subject
-from gradual.machines.components import Machine
+from gradual.machines.components import Machine, MachineError
 from gradual.machines.exploring import Exploration
 from gradual.models import Model, load
 from gradual.programs.operational import NAMED, machine_named
@@ -28,7 +29,9 @@ class ByAxioms:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.name = model.key
-        self.machine = machine_named(model) if model.machine else None
+        self.machine: Machine | None = None
+        with suppress(MachineError):  # a comment may say anything
+            self.machine = machine_named(model)
         self.packed = Axioms(model).packed
 
 

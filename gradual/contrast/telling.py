@@ -6,6 +6,7 @@ from gradual.contrast.litmus import program
 from gradual.contrast.search import Difference
 from gradual.contrast.sides import ByMachine, Side
 from gradual.machines.code import Code
+from gradual.machines.components import COHERENCE, Machine
 from gradual.machines.exploring import Exploration, Happening
 from gradual.programs import litmus
 from gradual.programs.executions import Execution, Executions
@@ -60,34 +61,48 @@ class Told:
         if side.machine is not None:
             run = Exploration(side.machine, Code(self.difference.threads)).run(self.difference.outcome)
             if run is not None:
-                return [f"on its machine: {side.machine}", *_run_lines(self.program, run)]
+                return [f"on its machine: {side.machine}", *_Run(self.program, side.machine).lines(run)]
         assert self._execution is not None
         return execution_lines(self.program, self._execution, 1)[1:]
 
 
-def _run_lines(program: Program, run: list[Happening]) -> list[str]:
-    """A line per step that others notice; a store stands where it reaches memory."""
-    stores = [event for event in program.events if event.writes]
-    values = [value for event in stores if (value := getattr(event.instruction, "value", 0))]
-    nothing = Execution({load.number: -1 for load in program.loads}, {})
-    lines, arrived = [], set()
-    for step in run:
-        name = program.threads[step.thread].name
+class _Run:
+    """A run, a line per step that others notice; a store stands where it leaves its buffer."""
+
+    def __init__(self, program: Program, machine: Machine) -> None:
+        self._program = program
+        self._machine = machine
+        self._stores = [event for event in program.events if event.writes]
+        self._latest: dict[str | None, int] = {}
+        """What each location was given last."""
+        self._arrived: set[int] = set()
+
+    def lines(self, run: list[Happening]) -> list[str]:
+        lines = [f"  {self._line(step)}" for step in run]
+        left = [self._text(value) for value in range(1, len(self._stores) + 1) if value not in self._arrived]
+        return [*lines, *([f"  after that: {', '.join(left)}"] if left else [])]
+
+    def _text(self, value: int) -> str:
+        return event_text(self._program, self._stores[value - 1], Execution({}, {}))
+
+    def _line(self, step: Happening) -> str:
+        thread = self._program.threads[step.thread].name
+        if step.what == "passes":
+            return f"the fence of {thread} passes"
         if step.what == "arrives":
-            arrived.add(step.number)
-            lines.append(f"  {event_text(program, stores[step.number - 1], nothing)} leaves its buffer")
-        elif step.what == "passes":
-            lines.append(f"  the fence of {name} passes")
-        else:
-            load = program.loads[step.number]
-            if step.value and program.events[stores[step.value - 1].number].thread == step.thread and (
-                    step.value not in arrived):
-                where = "from its own buffer"
-            elif step.what == "foretold":
-                where = "before it is stored: a prophecy, to be kept"
-            else:
-                where = "" if step.value in arrived or not step.value else "early"
-            lines.append(f"  R {load.location}={step.value} ({name}) {where}".rstrip())
-    left = [event_text(program, event, nothing) for event, value in zip(stores, values, strict=True)
-            if value not in arrived]
-    return [*lines, *(["  and then, in any order they may: " + ", ".join(left)] if left else [])]
+            self._arrived.add(step.number)
+            self._latest[self._stores[step.number - 1].location] = step.number
+            return f"{self._text(step.number)} " + (
+                "leaves its buffer" if self._machine.has(COHERENCE) else "reaches memory")
+        load = self._program.loads[step.number]
+        return f"R {load.location}={step.value} ({thread}){self._whence(step, load.location)}"
+
+    def _whence(self, step: Happening, location: str | None) -> str:
+        if step.what == "foretold":
+            return ", foretold"
+        if step.value and step.value not in self._arrived:
+            return ", from its own buffer"
+        if step.value == (latest := self._latest.get(location, 0)):
+            return ""
+        return (f", which {self._text(latest)} has not reached" if self._machine.has(COHERENCE)
+                else ", an older value, still in its read set")

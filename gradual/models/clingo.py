@@ -1,10 +1,12 @@
 """The one compiler of models to clingo, for `datalog/execution.lp` to be put beside.
 
-Two targets. *Demanded*: the executions that the model forbids are no answer sets; acyclicity is clingo's `#edge`, which
+Three targets. *Demanded*: the executions that the model forbids are no answer sets; acyclicity is clingo's `#edge`, which
 is looked at while it chooses. *Derived*: nothing is forbidden, but `cyclic(Axiom)` holds where a check fails, and
 `edge(Axiom, Rule, A, B)` tells the pairs of each check with the rule of the file that they come from; an event of a set
 that should be empty is there with itself. Of a check about views the graph of `_VIEWS` takes the place of the pairs: W is a store
 entering the store order, `a(T, W)` that store reaching thread T.
+
+*Refuted*: `cyclic'(Axiom)` holds where a check fails under a second store order co', which `datalog/contrast.lp` runs through.
 
 An expression becomes a conjunction of literals between two variables where it can, and a predicate with a rule for each
 part of a union where it must.
@@ -12,11 +14,13 @@ part of a union where it must.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from itertools import count
 
 from gradual.models.language import unnamed
 from gradual.models.library import Model
+from gradual.models.regular import grows_with_store_order
 from gradual.models.syntax import (
     SETS,
     Check,
@@ -73,6 +77,22 @@ def derived(model: Model) -> str:
     for check in model.checks:
         rules.derive(check)
     return "\n".join([*rules.lines, STORE_ORDER, "#defined edge/4. #defined cyclic/1. #show edge/4. #show cyclic/1."])
+
+
+class NotPositive(Exception):
+    """A check that more pairs of the store order could mend: no saturation can say that it always fails."""
+
+
+def refuted(model: Model) -> str:
+    """Rules that tell under a second store order which checks fail: what depends on that carries a prime. Raises
+    NotPositive."""
+    rules = _Rules()
+    for check in model.checks:
+        if not grows_with_store_order(check.expression):
+            raise NotPositive(f"the check {check.name} of {model} takes pairs away that depend on the store order")
+        rules.derive(check)
+    primed = re.sub(r"\b(co|fr|edge|way|cyclic|e\d+)(?=[(/])", r"\1'", "\n".join(rules.lines))
+    return primed + "\n#defined edge'/4. #defined cyclic'/1."
 
 
 STORE_ORDER = "#edge (V, W) : co(V, W)."

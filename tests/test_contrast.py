@@ -1,4 +1,4 @@
-"""Contrasts: the program space, axioms against machines, and the tests that tell models apart, as the definitions say."""
+"""Contrasts: the program space, axioms against machines, the tests that tell models apart: as the definitions say."""
 
 from __future__ import annotations
 
@@ -139,7 +139,8 @@ def test_least_is_the_one_that_is_kept() -> None:
     rng = Random(5)
     for threads in rng.sample(list(SPACE.programs(5)), 60):
         renaming = rng.sample(range(3), 3)
-        mixed = [tuple(step if step == FENCE else (step[0], renaming[step[1]]) for step in thread) for thread in threads]
+        mixed = [tuple(step if step == FENCE else (step[0], renaming[step[1]]) for step in thread)
+                 for thread in threads]
         rng.shuffle(mixed)
         assert least(tuple(mixed)) == threads == brute_least(threads)
 
@@ -393,7 +394,7 @@ def test_notation() -> None:
         text = line.split(",")[1]
         assert notation(parsed(text)) == text == str(Code(parsed(text)))
     for bad in ("WX2", "QX", "WX1 RW", "RX1", "WX"):
-        with pytest.raises(ValueError, match="no instruction|should store"):
+        with pytest.raises(ValueError, match=r"no instruction|should store"):
             parsed(bad)
 
 

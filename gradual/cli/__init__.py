@@ -22,8 +22,8 @@ from gradual.cli import (  # noqa: F401
 )
 from gradual.cli.app import READER_GONE, app, silence
 
-COMMANDS = ("check", "run", "contrast", "explain", "shrink", "diff_models", "batch", "report", "fuzz", "classify", "generate",
-            "convert", "formats", "models", "warm_up")
+COMMANDS = ("check", "run", "contrast", "explain", "shrink", "diff_models", "batch", "report", "fuzz", "classify",
+            "generate", "convert", "formats", "models", "warm_up")
 """As --help lists them."""
 app.registered_commands.sort(key=lambda command: COMMANDS.index(getattr(command.callback, "__name__", "")))
 

@@ -36,14 +36,14 @@ EXAMPLES = """Examples:
 
   gradual contrast tso --machine host              does the computer underneath do what TSO forbids?
 
-Programs are threads of up to 3 loads and stores, and fences, which do not count as instructions; those that differ only in
-the names of threads, addresses and values are one. Programs whose outcomes follow from those of smaller ones are left
-out (--unreduced keeps them): that is known to be right for the models that ship. That no program up to a size tells two
-models apart proves nothing about larger ones.
+Programs are threads of up to 3 loads and stores, and fences, which do not count as instructions; those that differ
+only in the names of threads, addresses and values are one. Programs whose outcomes follow from those of smaller ones
+are left out (--unreduced keeps them): that is known to be right for the models that ship. That no program up to a size
+tells two models apart proves nothing about larger ones.
 
 Exit status: 0 they differ, 4 no difference up to the bound, 2 usage error, 3 not finished: the bound is too large and
---go-on was not given; 130 after Ctrl-C, when what was found so far is printed. With --machine and --command: 1 an outcome
-was seen that the model forbids, 0 none, but some that it allows were never seen, 4 neither."""
+--go-on was not given; 130 after Ctrl-C, when what was found so far is printed. With --machine and --command: 1 an
+outcome was seen that the model forbids, 0 none, but some that it allows were never seen, 4 neither."""
 
 NONE = 4
 """The exit status when nothing tells two models apart."""
@@ -76,8 +76,8 @@ def contrast(
     programs: Annotated[int | None, typer.Option("--programs", min=1, metavar="N", help="Only count the programs of "
                                                  "exactly N instructions.")] = None,
     listed: Annotated[bool, typer.Option("--list", help="With --programs: print those that are compared.")] = False,
-    resume: Annotated[Path | None, typer.Option("--resume", metavar="FILE", help="With --programs: keep what is counted "
-                                                "there, and go on from it.")] = None,
+    resume: Annotated[Path | None, typer.Option("--resume", metavar="FILE", help="With --programs: keep what is "
+                                                "counted there, and go on from it.")] = None,
     table: Annotated[bool, typer.Option("--table", help="Every pair of the models given. [default: all that "
                                         "forbid something]")] = False,
     html: Annotated[str | None, typer.Option("--html", metavar="OUT", help="With --table: also a page with "
@@ -115,7 +115,7 @@ def contrast(
         raise typer.Exit(_tested(_sides(models or [])[0], space, bound, _machine(machine, command, run_timeout),
                                  machine or command or "", runs or (100_000 if machine == "host" else 100), as_json))
     if len(models or ()) != 2:
-        raise usage_error("two models are contrasted: gradual contrast sc tso (several with --table)")
+        raise usage_error("two models are contrasted: gradual contrast A B (several with --table)")
     a, b = _sides(models or [])
     if a.name == b.name:
         b.name = f"{b.name} ({b.model.file})"
@@ -309,7 +309,8 @@ def _list(space: Space, instructions: int, as_json: bool) -> int:
     from gradual.machines.code import notation
 
     started, number = time.perf_counter(), 0
-    for number, threads in enumerate(space.programs(instructions), 1):
+    for threads in space.programs(instructions):
+        number += 1
         print(json.dumps({"program": notation(threads)}) if as_json else notation(threads))
     if as_json:
         print(json.dumps({"instructions": instructions, "programs": space.count(instructions), "idle_free": number,

@@ -55,8 +55,8 @@ def run(
                                             "is forbidden; after the first picture, program and model stand before "
                                             "the ending (why-PROGRAM-MODEL.svg).")] = None,
     observed: Observed = None,
-    operational: Annotated[bool, typer.Option("--operational", help="Run it on the machine that the model's file names, "
-                                              "instead of by the axioms; an outcome counts once.")] = False,
+    operational: Annotated[bool, typer.Option("--operational", help="Run it on the machine that the model's file "
+                                              "names, instead of by the axioms; an outcome counts once.")] = False,
     as_json: Json = False,
 ) -> None:
     """List what a small program can do under memory models: a litmus test."""

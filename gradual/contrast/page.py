@@ -1,4 +1,4 @@
-"""The table of several models as one page for the browser: each test with its program, its picture and who allows it."""
+"""The table of several models as a page for the browser: each test with its program and picture, and who allows it."""
 
 from __future__ import annotations
 

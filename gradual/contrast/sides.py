@@ -39,9 +39,10 @@ class ByMachine:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.name = f"{NAMED}{model.key}"
-        self.machine = machine_named(model)
+        self.machine: Machine | None = machine_named(model)
 
     def packed(self, subject: Subject) -> frozenset[int]:
+        assert self.machine is not None
         return Exploration(self.machine, subject.code).packed()
 
 

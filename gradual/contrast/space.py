@@ -5,9 +5,9 @@ they appear: Algorithm 1 of *Generating Litmus Tests for Contrasting Memory Cons
 Martin), put right. It misses no class, but has some more than once: the programs kept are those that no renaming of
 addresses, followed by sorting, makes smaller.
 
-Of these only some can tell models apart. The conflict graph has the accesses as nodes, x→y if x is before y in its thread,
-both ways if they conflict. Where it is not strongly connected, the outcomes are the product of those of its components; a
-location that is accessed once, or never written, changes nothing about the rest.
+Of these only some can tell models apart. The conflict graph has the accesses as nodes, x→y if x is before y in its
+thread, both ways if they conflict. Where it is not strongly connected, the outcomes are the product of those of its
+components; a location that is accessed once, or never written, changes nothing about the rest.
 """
 
 from __future__ import annotations
@@ -152,7 +152,10 @@ def least(threads: Threads) -> Threads:
 
 def connected(threads: Threads) -> bool:
     """Is the conflict graph strongly connected?"""
-    kinds, addresses, following, previous = [], [], [], []
+    kinds: list[int] = []
+    addresses: list[int] = []
+    following: list[int] = []
+    previous: list[int] = []
     for thread in threads:
         start = len(kinds)
         for kind, address in thread:
@@ -230,7 +233,7 @@ class _Table:
                         for renaming in permutations(range(locations))]
         """By renaming of the addresses (the first one changes nothing), the number that each thread becomes."""
         self.fitting = [list(self._numbered(used)) for used in range(locations + 1)]
-        """By how many addresses are in use: the threads that name new ones in their turn, with how many are used then."""
+        """By how many addresses are in use: the threads that name new ones in turn, with how many are used then."""
         self.masks = [_masks(thread) for thread in self.threads]
         """Of each thread, the locations that it writes, accesses, accesses more than once."""
 

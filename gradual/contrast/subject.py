@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cached_property
-from itertools import permutations, product
+from itertools import permutations
 from typing import NamedTuple
 
 from gradual.machines.code import FULL_FENCE, LOAD, Code, Threads
@@ -19,18 +18,39 @@ class Source(NamedTuple):
     bits: int
     rf: int
     fr: int
-    store: int
-    """The event; an initial write has one too."""
-    later: tuple[int, ...]
-    """The stores that overwrite it, as they come."""
+    after: int
+    """How many stores come before the value is overwritten: 0 for the initial one."""
 
 
-class Order(NamedTuple):
-    """A store order of one location, first to last, with what each of its loads can return under it."""
+class Order:
+    """A store order of one location."""
 
-    co: int
-    stores: tuple[int, ...]
-    sources: list[list[Source]]
+    __slots__ = ("_loads", "_sources", "_subject", "co", "stores")
+
+    def __init__(self, subject: Subject, initial: int, stores: tuple[int, ...], loads: list[tuple[int, int]]) -> None:
+        self.stores = stores
+        """The events, first to last."""
+        self._subject = subject
+        self._loads = loads
+        width, later, co = subject.events.width, 0, 0
+        for store in reversed(stores):
+            co |= later << store * width
+            later |= 1 << store
+        self.co = co | later << initial * width
+        self._sources: list[list[Source]] | None = None
+
+    def sources(self, initial: int) -> list[list[Source]]:
+        """What each load of the location can return, load by load."""
+        if self._sources is None:
+            width, value, bits = self._subject.events.width, self._subject.value, self._subject.code.bits
+            later, chain = 0, []
+            for after, store in zip(range(len(self.stores), 0, -1), reversed(self.stores), strict=True):
+                chain.append((value[store], store * width, later, after))
+                later |= 1 << store
+            chain.append((0, initial * width, later, 0))
+            self._sources = [[Source(read << bits * number, 1 << row + load, overwriting << load * width, after)
+                              for read, row, overwriting, after in chain] for load, number in self._loads]
+        return self._sources
 
 
 class Subject:
@@ -45,41 +65,29 @@ class Subject:
         """Of a store's event."""
         self.kind: list[int] = []
         self.thread: list[int] = []
+        self.address: list[int] = []
         for number, thread in enumerate(threads):
             for place, (kind, address) in enumerate(thread):
                 at = len(self.kind)
                 self.kind.append(kind)
                 self.thread.append(number)
+                self.address.append(address)
                 if kind == LOAD:
                     self._loads[address].append((at, self.code.numbers[number][place]))
                 elif kind != FULL_FENCE:
                     self._stores[address].append(at)
                     self.value[at] = self.code.numbers[number][place]
 
-    @cached_property
-    def loads(self) -> list[int]:
-        """The events that load, location by location: as the sources of an order stand."""
-        return [event for loads in self._loads for event, _ in loads]
-
-    def orders(self) -> Iterator[tuple[Order, ...]]:
-        """Every store order, as one of each location."""
-        return product(*self._orders)
+    def loads(self, address: int) -> list[int]:
+        """The events that load a location: as the sources of its orders stand."""
+        return [event for event, _ in self._loads[address]]
 
     @cached_property
-    def _orders(self) -> list[list[Order]]:
-        return [[self._order(address, stores) for stores in permutations(self._stores[address])]
-                for address in range(self.code.locations)]
+    def orders(self) -> list[list[Order]]:
+        """Every store order, location by location."""
+        return [[Order(self, self.initial(address), stores, self._loads[address])
+                 for stores in permutations(self._stores[address])] for address in range(self.code.locations)]
 
-    def _order(self, address: int, stores: tuple[int, ...]) -> Order:
-        width, initial = self.events.width, len(self.kind) + address
-        masks = [0]
-        for store in reversed(stores):
-            masks.append(masks[-1] | 1 << store)
-        masks.reverse()  # masks[i]: the stores from the i-th on
-        chain = (initial, *stores)
-        co = sum(masks[at] << store * width for at, store in enumerate(chain))
-        sources = [[Source(self.value.get(store, 0) << self.code.bits * number, 1 << store * width + load,
-                           masks[at] << load * width, store, stores[at:])
-                    for at, store in enumerate(chain)]
-                   for load, number in self._loads[address]]
-        return Order(co, stores, sources)
+    def initial(self, address: int) -> int:
+        """The event that stands for the initial write."""
+        return len(self.kind) + address

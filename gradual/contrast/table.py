@@ -1,4 +1,4 @@
-"""Several models, every pair of them: the first test that each row allows and each column forbids, and who includes whom."""
+"""Several models, each pair of them: the first test that a row allows and a column forbids, and who includes whom."""
 
 from __future__ import annotations
 

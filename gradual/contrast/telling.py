@@ -48,7 +48,7 @@ class Told:
     def why(self) -> list[str]:
         """The cycle that forbids it; of a machine, that of its model if that forbids it as well."""
         side = self.difference.forbidden_by
-        lines = []
+        lines: list[str] = []
         if isinstance(side, ByMachine):
             lines = [f"no run of its machine ends so, and every one was tried: {side.machine}"]
             if Executions(self.program, side.model).satisfying(self._asked) is not None:

@@ -1,5 +1,5 @@
-"""Contrasts a model with a machine one has: small tests are run on it many times, and what was seen is held against what
-the model allows."""
+"""Contrasts a model with a machine one has: small tests are run on it many times, and what was seen is held against
+what the model allows."""
 
 from __future__ import annotations
 

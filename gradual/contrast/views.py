@@ -1,5 +1,5 @@
-"""Views per thread (`views e`), without views: each store w becomes G(w), entering the store order, and A(t, w), reaching
-thread t. With the loads and fences these are the nodes of a graph that must be acyclic:
+"""Views per thread (`views e`), without views: each store w becomes G(w), entering the store order, and A(t, w),
+reaching thread t. With the loads and fences these are the nodes of a graph that must be acyclic:
 
     G(w) → A(t,w)                                  every t
     G(w) → G(v), A(t,w) → A(t,v)                   w co v; w e v
@@ -13,6 +13,8 @@ and w, it says which; where there is none, either will do. Only threads that loa
 """
 
 from __future__ import annotations
+
+from copy import copy
 
 from gradual.contrast.subject import Order, Source, Subject
 from gradual.machines.code import FULL_FENCE, LOAD, STORE
@@ -82,56 +84,58 @@ class ProgramViews:
 
 
 class OrderedViews:
-    """The graph with a store order in it."""
+    """The graph with a store order in it, and some of what is read."""
 
     def __init__(self, views: ProgramViews, orders: tuple[Order, ...]) -> None:
         self._views = views
-        self._loads = views.subject.loads
-        reach = views.reach[:]
-        possible = views.possible
+        self._orders = orders
+        self._reach = views.reach[:]
+        self.possible = views.possible
         for order in orders:
             for before, after in zip(order.stores, order.stores[1:], strict=False):
-                possible = possible and join(reach, before, after)
+                self._join(before, after)
                 for one, other in zip(views.arrivals(before), views.arrivals(after), strict=True):
-                    possible = possible and join(reach, one, other)
-        self._reach = reach if possible else None
+                    self._join(one, other)
 
-    def allows(self, sources: tuple[Source, ...]) -> bool:
-        if self._reach is None:
-            return False
-        views, reach = self._views, self._reach[:]
-        thread = views.subject.thread
-        for load, source in zip(self._loads, sources, strict=True):
-            mine = thread[load]
-            at = views.reader[mine]
-            if any(thread[store] == mine and store < load for store in source.later):
-                return False
-            if source.bits and not (thread[source.store] == mine and source.store < load) and not join(
-                    reach, views.first[source.store] + at, load):
-                return False
-            if source.later and not join(reach, load, views.first[source.later[0]] + at):
-                return False
-        return not views.apart or self._fences(reach)
+    def _join(self, start: int, end: int) -> None:
+        self.possible = self.possible and join(self._reach, start, end)
 
-    def _fences(self, reach: Reach) -> bool:
-        """Everything between fences and stores that paths say, until nothing changes."""
-        views, settled = self._views, set()
-        while True:
-            before = len(settled)
-            for fence, store in views.apart:
-                if (fence, store) in settled:
-                    continue
+    def reading(self, load: int, source: Source) -> OrderedViews | None:
+        """The graph in which a load returns this as well; None where that closes a cycle."""
+        views = self._views
+        thread, stores = views.subject.thread, self._orders[views.subject.address[load]].stores
+        mine, at = thread[load], views.reader[thread[load]]
+        later = stores[source.after:]
+        if any(store < load and thread[store] == mine for store in later):
+            return None
+        found = copy(self)
+        found._reach = self._reach[:]
+        if source.after:
+            store = stores[source.after - 1]
+            if not (store < load and thread[store] == mine):
+                found._join(views.first[store] + at, load)
+        if later:
+            found._join(load, views.first[later[0]] + at)
+        return found if found.possible else None
+
+    def fences(self) -> bool:
+        """Is there a place for all fences? What paths say between them and stores is followed until nothing changes."""
+        views, reach, todo = self._views, self._reach, self._views.apart
+        while todo:
+            open_ones = []
+            for fence, store in todo:
                 if reach[store] >> fence & 1:
                     if not all(join(reach, arrival, fence) for arrival in views.arrivals(store)):
                         return False
-                elif reach[fence] >> views.first[store] & ((1 << len(views.reader)) - 1):
+                elif reach[fence] >> views.first[store] & (1 << len(views.reader)) - 1:
                     if not join(reach, fence, store):
                         return False
                 else:
-                    continue
-                settled.add((fence, store))
-            if len(settled) == before:
+                    open_ones.append((fence, store))
+            if len(open_ones) == len(todo):
                 return True
+            todo = open_ones
+        return True
 
 
 def join(reach: Reach, start: int, end: int) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradual.machines.code import EXCHANGE, LOAD, STORE, Code
+from gradual.machines.code import EXCHANGE, FULL_FENCE, LOAD, STORE, Code
 from gradual.machines.components import (
     MEMORY,
     NO_FORWARDING,
@@ -70,7 +70,7 @@ class Buffering:
             if kind == STORE:
                 at = first + address if width > 1 else first
                 buffers[at] += (self._code.numbers[thread][place],)
-            elif kind == LOAD or kind == EXCHANGE or any(buffers[first:first + width]):
+            elif kind != FULL_FENCE or any(buffers[first:first + width]):
                 break
             elif self._sets:
                 for at in range(self._code.locations):
@@ -103,7 +103,7 @@ class Buffering:
     # --- steps
 
     def steps(self, state: State) -> list[Step] | None:
-        places, memory, buffers, sets = state
+        places, _, buffers, _ = state
         if self._done(places, buffers):
             return None
         found: list[Step] = []
@@ -155,8 +155,8 @@ class Buffering:
         else:
             found.append(self._loaded(state, thread, memory[address], number))
         if self._prophecies:
-            for value in self._to_come(state, thread, address):
-                found.append(self._foretold(state, thread, address, value, number))
+            found += [self._foretold(state, thread, address, value, number)
+                      for value in self._to_come(state, thread, address)]
 
     def _own(self, buffers: tuple[tuple[int, ...], ...], thread: int, address: int) -> int:
         """The latest own store to an address that is still in a buffer; 0 for none."""

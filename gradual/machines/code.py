@@ -1,7 +1,7 @@
 """A program as bare as machines and symmetries need it: per thread, kinds and addresses.
 
-Values are not said, as they are numbers: the n-th store of the text writes n, and memory starts with 0. An outcome is the
-vector of what the loads return, in the order of the text. So a program reads `WX1 RY|WY2 RX`, and an outcome of it `0 0`.
+Values need not be said: the n-th store of the text writes n, and memory starts with 0. An outcome is the vector of what
+the loads return, in the order of the text. So a program reads `WX1 RY|WY2 RX`, and an outcome of it `0 0`.
 """
 
 from __future__ import annotations

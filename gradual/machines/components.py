@@ -1,14 +1,16 @@
 """Machines put together from components. A machine is the list of them that a model's file names after `machine:`.
 
-| component | what it does |
-|---|---|
-| memory | every store at once; alone it is the whole machine |
-| store buffer per thread, or per thread and location | stores wait in a FIFO; its head may leave at any time; a load returns the latest own entry of its location |
-| no forwarding | a load waits instead while an own store to its location is in the buffer |
-| read set | per thread and location, the values it may still load: what reaches memory joins every thread's set, the storing thread's becomes that value alone; a fence leaves what memory holds |
-| prophecy | a load may return a value that is still to come; a probe in the buffer leaves only once the read set has it |
-| coherence queues | what leaves a buffer enters a queue per thread and location, and from there each thread's own memory |
-| stores in order | the stores of one thread reach every other one in program order |
+    memory             every store at once; alone it is the whole machine
+    store buffer per thread, or per thread and location
+                       stores wait in a FIFO, its head may leave at any time; a load returns the latest own entry of its
+                       location
+    no forwarding      a load waits instead while an own store to its location is in the buffer
+    read set           per thread and location, the values it may still load: what reaches memory joins every thread's
+                       set, the storing thread's becomes that value alone; a fence leaves what memory holds
+    prophecy           a load may return a value that is still to come: a probe enters the buffer, and leaves only once
+                       the read set has it; runs with stuck probes do not count
+    coherence queues   what leaves a buffer enters a queue per thread and location, and from there the thread's memory
+    stores in order    the stores of one thread reach every other one in program order
 
 A fence waits until the buffers of its thread are empty, probes included; with coherence queues, until all of these are.
 """

@@ -3,8 +3,8 @@
 A state holds no registers. What lies ahead of it, the set of future outcomes, is remembered, and a load adds its value
 on the way back. An outcome is packed into one number.
 
-Steps that other threads cannot notice are taken at once: a store enters its buffer, a fence passes when it may, a probe
-leaves when it may. Taking them later only leaves fewer things possible. The plain machine of the tests takes none early.
+Steps that other threads cannot notice are taken at once: a store enters its buffer, a fence passes when it may, a
+probe leaves when it may. Taking them later only leaves less possible. The plain machine of the tests takes none early.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gradual.machines.components import COHERENCE, Machine
 
 State = tuple[Any, ...]
 Step = tuple[State, int, tuple[str, int, int]]
-"""The next state, what a load adds to the outcome, and what happened: a word, the thread, a number (see `Happening`)."""
+"""The next state, what a load adds to the outcome, and what happened: as the first three of a `Happening`."""
 
 
 class Happening(NamedTuple):
@@ -90,7 +90,7 @@ class Exploration:
             return None
         mask, run = (1 << self.code.bits) - 1, []
         while (steps := self._machine.steps(state)) is not None:
-            state, bits, (what, thread, number) = next(
+            state, _, (what, thread, number) = next(
                 step for step in steps if any(ahead | step[1] == wanted for ahead in self._from(step[0]))
                 and self._fits(step, wanted))
             value = wanted >> self.code.bits * number & mask if what in ("loads", "foretold") else 0

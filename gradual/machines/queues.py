@@ -22,7 +22,8 @@ class Delivering:
         self._final = final
         self._in_order = machine.has(IN_ORDER)
         threads, self._width = len(code.threads), 1 if machine.has(PER_THREAD) else code.locations
-        places, buffers = [0] * threads, [()] * (threads * self._width)
+        places = [0] * threads
+        buffers: list[tuple[int, ...]] = [()] * (threads * self._width)
         for thread in range(threads):
             self._go_on(thread, places, buffers)
         self.start: State = (tuple(places), tuple(buffers), ((),) * code.locations,

@@ -1,12 +1,11 @@
 """The one compiler of models to clingo, for `datalog/execution.lp` to be put beside.
 
-Three targets. *Demanded*: the executions that the model forbids are no answer sets; acyclicity is clingo's `#edge`, which
-is looked at while it chooses. *Derived*: nothing is forbidden, but `cyclic(Axiom)` holds where a check fails, and
+Three targets. *Demanded*: the executions that the model forbids are no answer sets; acyclicity is clingo's `#edge`,
+which is looked at while it chooses. *Derived*: nothing is forbidden, but `cyclic(Axiom)` holds where a check fails, and
 `edge(Axiom, Rule, A, B)` tells the pairs of each check with the rule of the file that they come from; an event of a set
-that should be empty is there with itself. Of a check about views the graph of `_VIEWS` takes the place of the pairs: W is a store
-entering the store order, `a(T, W)` that store reaching thread T.
-
-*Refuted*: `cyclic'(Axiom)` holds where a check fails under a second store order co', which `datalog/contrast.lp` runs through.
+that should be empty is there with itself. Of a check about views the graph of `_VIEWS` takes the place of the pairs: W
+is a store entering the store order, `a(T, W)` that store reaching thread T. *Refuted*: `cyclic'(Axiom)` holds where a
+check fails under a second store order co', which `datalog/contrast.lp` runs through.
 
 An expression becomes a conjunction of literals between two variables where it can, and a predicate with a rule for each
 part of a union where it must.

@@ -1,11 +1,11 @@
 """A model as functions on tiny executions: a relation is one number, a bit for each pair of events.
 
 For programs by the thousand. A model's text is compiled once, to Python: what does not depend on reads-from and store
-order is worked out once per program, the rest is a few operations on numbers. `[S];r` and the like are masks, so the usual
-models need no composition of relations at all.
+order is worked out once per program, the rest is a few operations on numbers. `[S];r` and the like are masks, so the
+usual models need no composition of relations at all.
 
-Events are those of the program, thread by thread, then an initial write per location. Rmws, dependencies and fences that are
-not full do not occur.
+Events are those of the program, thread by thread, then an initial write per location. Rmws, dependencies and fences
+that are not full do not occur.
 """
 
 from __future__ import annotations
@@ -187,12 +187,6 @@ _DIAGONALS = {width: sum(1 << at * (width + 1) for at in range(width)) for width
 
 def ends(of: int, width: int) -> int:
     """The events at which the pairs of a relation end: all rows, laid upon each other."""
-    if width == WIDTHS[0]:
-        of |= of >> 128
-        of |= of >> 64
-        of |= of >> 32
-        of |= of >> 16
-        return of & 0xffff
     shift = width * width // 2
     while shift >= width:
         of |= of >> shift
@@ -203,6 +197,16 @@ def ends(of: int, width: int) -> int:
 def cyclic(of: int, width: int) -> bool:
     """Has a relation a cycle? Pairs whose start is nobody's end are dropped until nothing changes."""
     rows = ROWS[width]
+    if width == WIDTHS[0]:  # as below, written out for speed
+        while of:
+            ended = of | of >> 128
+            ended |= ended >> 64
+            ended |= ended >> 32
+            left = of & rows[(ended | ended >> 16) & 0xffff]
+            if left == of:
+                return True
+            of = left
+        return False
     while of:
         left = of & rows[ends(of, width)]
         if left == of:
@@ -221,7 +225,9 @@ class MaskedCheck:
     kind: str
     relation: Compiled
     linear: bool
-    """With a store order given, is what holds for several sources the union of what holds for each?"""
+    """Is what holds for several pairs of rf, co and fr the union of what holds for each?"""
+    local: bool
+    """Does it only relate events of one location?"""
     grows: bool
     """Can more pairs only make it fail?"""
 
@@ -243,7 +249,7 @@ def masked(checks: tuple[Check, ...]) -> Masked:
         kind, expression = _simplest(check)
         text = compiler.text(expression)
         relation = eval(f"lambda static, p, rf, co, fr: {text}")  # made of the names in _BASE alone
-        found.append(MaskedCheck(kind, relation, degree(expression) <= 1, grows(expression)))
+        found.append(MaskedCheck(kind, relation, degree(expression) <= 1, is_local(expression), grows(expression)))
     static = eval(f"lambda p: ({''.join(f'{text}, ' for text in compiler.static)})")
     return Masked(static, tuple(found))
 
@@ -263,7 +269,8 @@ def _open(expression: Expression) -> Expression:
     return Union(_open(inner.left), _open(inner.right)) if isinstance(inner, Union) else inner
 
 
-_READ = frozenset({"rf", "rfi", "rfe", "fr", "fri", "fre"})
+_DYNAMIC = CO | {"rf", "rfi", "rfe"}
+_LOCAL = _DYNAMIC | {"po-loc", "loc"}
 _BASE = {
     "_": "p.everything", "R": "p.R", "W": "p.W", "M": "(p.R | p.W)", "F": "p.F", "IW": "p.IW", "Fence.rw.rw": "p.F",
     "id": "p.id", "loc": "p.loc", "int": "p.int", "ext": "(p.all_pairs & ~p.int)", "po": "p.po",
@@ -301,7 +308,7 @@ class _Compiler:
     def _static(self, expression: Expression, inside: frozenset[str] = frozenset()) -> bool:
         """`inside` are the variables of the definitions around it, as far as these are looked at."""
         if isinstance(expression, Name):
-            return expression.name not in CO and expression.name not in _READ
+            return expression.name not in _DYNAMIC
         if isinstance(expression, Variable):
             return expression.name in inside
         if isinstance(expression, Fixpoint):
@@ -378,14 +385,14 @@ def _both(left: str, right: str, form: str) -> str:
     return NONE if NONE in (left, right) else f"({form.format(left, right)})"
 
 
-# --- what reads-from does to an expression, the store order given
+# --- what reads-from and store order do to an expression
 
 
 def degree(expression: Expression) -> int:
-    """0: nothing; 1: what holds for a union of sources is the union of what holds for each; 2: anything else."""
+    """0: nothing; 1: what holds for a union of pairs is the union of what holds for each; 2: anything else."""
     match expression:
         case Name(name):
-            return int(name in _READ)
+            return int(name in _DYNAMIC)
         case Variable() | Nothing():
             return 0
         case Named(_, of) | Identity(of) | Inverse(of) | Maybe(of) | Domain(of) | Range(of):
@@ -399,10 +406,30 @@ def degree(expression: Expression) -> int:
     return 2 if any(map(degree, parts(expression))) else 0
 
 
+def is_local(expression: Expression) -> bool:
+    """Does it relate events of one location only?"""
+    match expression:
+        case Name(name):
+            return name in _LOCAL
+        case Nothing():
+            return True
+        case Named(_, of) | Plus(of) | Inverse(of):
+            return is_local(of)
+        case Union(left, right):
+            return is_local(left) and is_local(right)
+        case Sequence(left, right):
+            return all(is_local(part) or isinstance(unnamed(part), Identity) for part in (left, right))
+        case Intersection(left, right):
+            return is_local(left) or is_local(right)
+        case Difference(left, _):
+            return is_local(left)
+    return False
+
+
 def grows(expression: Expression, negative: bool = False) -> bool:
-    """Do more sources never take a pair away?"""
+    """Do more pairs of rf, co and fr never take one away?"""
     if isinstance(expression, Name):
-        return not (negative and expression.name in _READ)
+        return not (negative and expression.name in _DYNAMIC)
     flips = isinstance(expression, Complement)
     return all(grows(part, negative != (flips or (isinstance(expression, Difference) and part is expression.right)))
                for part in parts(expression))

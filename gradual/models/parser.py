@@ -7,8 +7,8 @@
     e     = e|e  <  e;e  <  e\\e  <  e&e  <  e*e (product)  <  ~e  <  e+ e* e? e^-1
           | [e] | (e) | {} | 0 | _ | name | f(e,…) | let … in e | try e with e | if "flag" then e else e
 
-`*` is a product when an operand follows, else a closure. All else of cat is refused by name. `views` is ours: cat cannot
-say it (see `syntax.Check`).
+`*` is a product when an operand follows, else a closure. All else of cat is refused by name. `views` is ours: cat has
+no word for it (see `syntax.Check`).
 """
 
 from __future__ import annotations

@@ -53,8 +53,8 @@ def _anything(program: Program) -> Executions:
 
 
 def _verdict(history: History, model: Model) -> Verdict | None:
-    """None where stores share a value: from their values alone nobody could tell who read which; and for a model that no
-    trace is checked against."""
+    """None where stores share a value: from their values alone nobody could tell who read which. And for a model that
+    no trace is checked against."""
     if model.has_views:
         return None
     try:

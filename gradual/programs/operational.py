@@ -23,7 +23,8 @@ NAMED = "operational:"
 def machine_named(model: Model) -> Machine:
     """Raises MachineError where the model names none, or one that is not understood."""
     if model.machine is None:
-        raise MachineError(f"{model} names no machine: put (* machine: memory *) or the like after the title of its file")
+        raise MachineError(
+            f"{model} names no machine: its file would, by (* machine: memory *) or the like after the title")
     return machine_of(model.machine)
 
 

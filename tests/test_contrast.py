@@ -9,6 +9,7 @@ from random import Random
 import pytest
 from plain_machine import outcomes as plain_outcomes
 
+from experiments.views import Stage, Views
 from gradual.contrast.counting import Count, NotThisCount
 from gradual.contrast.litmus import name, program
 from gradual.contrast.query import Query
@@ -295,6 +296,8 @@ OWN = {
     "domains": "empty [domain(rfe)];po;[range(fr)];po-loc acyclic po?;rfe;co* \\ id",
     "nothing": "empty po",
     "initial": "empty [IW];rf;po-loc acyclic co | po",
+    "views": "views po",
+    "views and more": "views [R];po | [W];po-loc;[R] | fence acyclic po-loc | rf | co | fr",
 }
 
 
@@ -305,6 +308,29 @@ def test_any_model_file(text: str, tmp_path: Path) -> None:
     own = side(str(tmp_path / "own.cat"))
     for threads in [*SPACE.programs(3), *Random(1).sample(list(SPACE.programs(4, reduced=False)), 40)]:
         assert allowed(own, threads) == by_clingo(str(tmp_path / "own.cat"), threads), notation(threads)
+
+
+VIEWS = ["[R];po;[M] | [M];po;[W] | fence", "[R];po;[M] | [W];po-loc;[W] | fence", "po", "[W];po;[R] | fence", "0"]
+
+
+@pytest.mark.parametrize("kept", VIEWS)
+def test_views_as_they_are_defined(kept: str, tmp_path: Path) -> None:
+    """A total order per thread, found by SAT."""
+    (tmp_path / "views.cat").write_text(f"Views views {kept}")
+    model, views = side(str(tmp_path / "views.cat")), Views(str(tmp_path / "views.cat"))
+    for threads in [*SPACE.programs(3), *SPACE.programs(4), *Random(4).sample(list(SPACE.programs(5)), 100)]:
+        assert allowed(model, threads) == views.outcomes(Subject(threads)), notation(threads)
+
+
+@pytest.mark.parametrize("stage, found", [
+    (Stage("none", "none"), "RX WY1|RY WX2"), (Stage("all", "none"), "WX1 F RY|WY2 F RX"),
+    (Stage("own", "none"), "WX1 F RY|WY2 F RX")])
+def test_stages(stage: Stage, found: str) -> None:
+    """Axioms of NPSO that lack something, against the machine."""
+    views, machine = Views("npso", stage), side("operational:npso")
+    programs = (threads for n in (2, 3, 4) for threads in SPACE.programs(n))
+    assert found == notation(next(threads for threads in programs
+                                  if views.outcomes(Subject(threads)) - allowed(machine, threads)))
 
 
 # --- contrasts ----------------------------------------------------------------------------------------

@@ -392,4 +392,4 @@ def test_models_are_listed_and_printed(tmp_path: Path) -> None:
                     ["run", LITMUS / "SB.litmus", "--model", bad], ["shrink", "traces/figures.csv", "--model", bad]):
         done = run(*command)
         assert done.returncode == 2 and f"{bad}:1:14: nothing is called foo" in done.stderr and not done.stdout
-    assert "no model called 'foo'; there are SC, TSO" in run("check", "traces/figures.csv", "--model", "foo").stderr
+    assert "no model called 'foo'; there are SC, IBM370" in run("check", "traces/figures.csv", "--model", "foo").stderr

@@ -108,7 +108,8 @@ edge(AXIOM, "arrival", W, a(T, W)) :- write(W, _), reader(T).
 edge(AXIOM, Rule, A, B) :- kept(AXIOM, Rule, A, B), not write(A, _).
 edge(AXIOM, Rule, A, B) :- kept(AXIOM, Rule, A, B), write(A, _), write(B, _).
 edge(AXIOM, Rule, a(T, A), a(T, B)) :- kept(AXIOM, Rule, A, B), write(A, _), write(B, _), reader(T).
-edge(AXIOM, Rule, a(T, A), B) :- kept(AXIOM, Rule, A, B), write(A, _), not write(B, _), reader(T).
+edge(AXIOM, Rule, a(T, A), B) :- kept(AXIOM, Rule, A, B), write(A, _), in("F", B), reader(T).
+edge(AXIOM, Rule, a(T, A), B) :- kept(AXIOM, Rule, A, B), write(A, _), in("R", B), thread(B, T).
 edge(AXIOM, "co", V, W) :- co(V, W), write(V, _).
 edge(AXIOM, "co", a(T, V), a(T, W)) :- co(V, W), write(V, _), reader(T).
 edge(AXIOM, "rf", a(T, W), R) :- rf(W, R), write(W, _), not po(W, R), thread(R, T).

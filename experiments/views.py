@@ -28,7 +28,7 @@ class Stage:
 class Views:
     """A model with one `views` check, by its definition."""
 
-    def __init__(self, model: str, stage: Stage = Stage()) -> None:  # noqa: B008
+    def __init__(self, model: str, stage: Stage = Stage()) -> None:
         (check,) = load(model).checks
         self._kept = masked((Check("empty", check.expression, check.name),))
         self._stage = stage
@@ -127,7 +127,7 @@ class _Question:
                         yield [-literal, *after, *earlier]
             yield [literal for literal, _, _ in sources]
             self.sources.append([(literal, value) for literal, value, _ in sources])
-        place = {event: number for event, number in _loads(subject)}
+        place = dict(_loads(subject))
         self.places = [place[event] for event in self._events if subject.kind[event] == LOAD]
 
 

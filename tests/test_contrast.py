@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import permutations, product
 from pathlib import Path
 from random import Random
 
 import pytest
 from plain_machine import outcomes as plain_outcomes
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from experiments.views import Stage, Views
 from gradual.contrast.counting import Count, NotThisCount

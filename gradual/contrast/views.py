@@ -4,7 +4,7 @@ reaching thread t. With the loads and fences these are the nodes of a graph that
     G(w) → A(t,w)                                  every t
     G(w) → G(v), A(t,w) → A(t,v)                   w co v; w e v
     r|f → r|f,  r|f → G(w),  every A(t,w) → f      along e, from load or fence; from a store to a fence
-    A(t,w) → r                                     r of thread t: w e r; or r reads w, unless w is before r in its thread
+    A(t,w) → r                                     r of thread t: w e r; or r reads w and w is not before r in t
     r → A(t,w)                                     r of thread t, r fr w
     every A(t,w) → f,  or  f → G(w)                fence f, store w of another thread: one of the two
 

@@ -1,4 +1,4 @@
-"""The tables of *Generating Litmus Tests for Contrasting Memory Consistency Models*, put right, beside what is measured.
+"""The tables of *Generating Litmus Tests for Contrasting Memory Consistency Models*, beside what is measured here.
 
     python experiments/contrast.py                      everything up to n = 5 (two minutes)
     python experiments/contrast.py --largest 6          as far as the tables go (half an hour on one core)

@@ -16,9 +16,9 @@ BOUND = 6
 """Instructions of the largest programs, where nothing else is said."""
 LONG = 600.0
 """Seconds beyond which one size is only begun when that is asked for."""
-SHARE, RATE, LISTED = 0.1, 1500, 150_000
-"""For a guess before anything was measured: how many classes are compared; how many of these in a second; how many are
-listed in a second."""
+LISTED, SHARE, RATE, SLOWER = 150_000, 0.1, 2000, 1.8
+"""For a guess: classes listed in a second; how many of them are compared; how many of those of six instructions in a
+second; and how much longer it takes for each instruction more."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,8 @@ class Contrast:
     def takes(self, size: int) -> float:
         """Seconds, by experience, to compare all programs of a size."""
         classes = self.space.count(size)
-        return classes / LISTED + (classes * SHARE if self.reduced else classes) / RATE
+        compared = classes * SHARE if self.reduced else classes
+        return float(classes / LISTED + compared / RATE * SLOWER ** (size - BOUND))
 
     def _of_size(self, size: int, progress: Progress) -> Iterator[Difference]:
         progress.start(f"comparing programs of {size} instructions")

@@ -149,12 +149,13 @@ def _sides(names: list[str]) -> list[Side]:
 def _search(a: Side, b: Side, space: Space, bound: int, unreduced: bool, engine: EngineOfContrasts) -> Contrast:
     from gradual.contrast.query import Query
     from gradual.contrast.search import Contrast
+    from gradual.contrast.sides import ByMachine
     from gradual.models.clingo import NotPositive, refuted
 
     if engine is not EngineOfContrasts.query:
         return Contrast(a, b, space, bound, not unreduced)
     for side in (a, b):
-        if side.name.startswith("operational:"):
+        if isinstance(side, ByMachine):
             raise usage_error(f"--engine query asks about axioms, and {side.name} is a machine")
         try:
             refuted(side.model)
@@ -353,6 +354,7 @@ def _page(found: Table, path: str) -> None:
 
 def _machine(name: str | None, command: str | None, timeout: float) -> Tested:
     from gradual.cli.common import known_machine, trace_options
+    from gradual.cli.fuzz import usable
     from gradual.contrast.tested import HOST, Clients, Host
     from gradual.fuzz.machine import Command, Small
 
@@ -361,6 +363,7 @@ def _machine(name: str | None, command: str | None, timeout: float) -> Tested:
     if name is not None:
         known_machine(name)
         return Clients(Small(name))
+    usable(command)
     return Clients(Command(command or "", None, trace_options(None, None), timeout))
 
 

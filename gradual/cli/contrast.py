@@ -235,7 +235,7 @@ def _tell(difference: Difference, number: int, search: Contrast, output: str | N
 
 
 def _record(search: Contrast, difference: Difference | None) -> dict[str, Any]:
-    from gradual.contrast.table import size
+    from gradual.contrast.space import size
 
     counted, used, fences = size(difference.threads) if difference else (None, None, None)
     return {"a": search.a.name, "b": search.b.name, "differs": search.differs, "instructions": counted,

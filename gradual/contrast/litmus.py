@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from gradual.contrast.space import least
+from gradual.contrast.space import fences, least
 from gradual.machines.code import FULL_FENCE, NAMES, STORE, Outcome, Threads, parsed
 from gradual.programs.condition import And, Condition, Equal, Register
 from gradual.programs.program import Fence, Instruction, Load, Program, Store, Thread
@@ -27,8 +27,8 @@ def name(threads: Threads) -> str:
     known = _known().get(least(bare))
     if known is None:
         return "-".join("".join(_word(kind, address) for kind, address in thread) for thread in threads)
-    fences = sum(kind == FULL_FENCE for thread in threads for kind, _ in thread)
-    return known + (f"+f{fences if fences > 1 else ''}" if fences else "")
+    added = fences(threads)
+    return known + (f"+f{added if added > 1 else ''}" if added else "")
 
 
 @cache

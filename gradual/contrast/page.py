@@ -7,8 +7,9 @@ from string import Template
 from gradual.contrast.litmus import name, program
 from gradual.contrast.search import Difference
 from gradual.contrast.sides import ByMachine, Side
+from gradual.contrast.space import size
 from gradual.contrast.subject import Subject
-from gradual.contrast.table import Table, size
+from gradual.contrast.table import Table
 from gradual.contrast.telling import Told
 from gradual.machines.code import Outcome, Threads
 from gradual.programs.forbidden import explain

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import permutations, product
-from math import comb
+from math import comb, factorial
 
 from gradual.machines.code import FENCE, FULL_FENCE, LOAD, STORE, Thread, Threads
 
@@ -65,15 +65,13 @@ class Space:
         for renaming in range(1, self._renamings):
             again = [self._tables[length].renamed[renaming][number]
                      for length, number in zip(lengths, numbers, strict=True)]
-            if again[0] > numbers[0] and len(again) == 1:
-                continue
             if tuple(_sorted(lengths, again)) < numbers:
                 return False
         return True
 
-    @cached_property
+    @property
     def _renamings(self) -> int:
-        return len(list(permutations(range(self.locations))))
+        return factorial(self.locations)
 
     def classes(self, lengths: tuple[int, ...]) -> Iterator[Threads]:
         """One program per class."""
@@ -125,10 +123,10 @@ class Space:
         A program is a multiset of threads, so those that a renaming leaves alone are made of whole cycles of threads.
         """
         total = 0
-        for renaming in permutations(range(self.locations)):
+        for renaming in range(self._renamings):
             series = {(0, 0): 1}
             for length in range(1, LONGEST + 1):
-                for size, cycles in _cycles(self._tables[length], renaming).items():
+                for size, cycles in _cycles(self._tables[length].renamed[renaming]).items():
                     series = _times(series, cycles, size, length, instructions, self.threads)
             total += sum(found for (used, _), found in series.items() if used == instructions)
         return total // self._renamings
@@ -136,6 +134,11 @@ class Space:
 
 def fences(threads: Threads) -> int:
     return sum(kind == FULL_FENCE for thread in threads for kind, _ in thread)
+
+
+def size(threads: Threads) -> tuple[int, int, int]:
+    """Instructions that count, threads, fences."""
+    return sum(map(_length, threads)), len(threads), fences(threads)
 
 
 def place(threads: Threads) -> tuple[int, int, tuple[tuple[int, Thread], ...]]:
@@ -259,28 +262,18 @@ def _masks(thread: Thread) -> tuple[int, int, int]:
     return stores, accesses, more
 
 
-def _cycles(table: _Table, renaming: tuple[int, ...]) -> dict[int, int]:
+def _cycles(renamed: list[int]) -> dict[int, int]:
     """How many cycles of each size a renaming makes of the threads."""
-    again = [_image(table, thread, renaming) for thread in table.threads]
     sizes: dict[int, int] = {}
-    seen = [False] * len(again)
-    for start in range(len(again)):
+    seen = [False] * len(renamed)
+    for start in range(len(renamed)):
         at, size = start, 0
         while not seen[at]:
             seen[at] = True
-            at, size = again[at], size + 1
+            at, size = renamed[at], size + 1
         if size:
             sizes[size] = sizes.get(size, 0) + 1
     return sizes
-
-
-@cache
-def _numbers(table: _Table) -> dict[Thread, int]:
-    return {thread: number for number, thread in enumerate(table.threads)}
-
-
-def _image(table: _Table, thread: Thread, renaming: tuple[int, ...]) -> int:
-    return _numbers(table)[_renamed(thread, renaming)]
 
 
 def _times(series: dict[tuple[int, int], int], cycles: int, size: int, length: int, instructions: int,

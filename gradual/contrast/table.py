@@ -11,9 +11,9 @@ from typing import Any
 from gradual.contrast.litmus import name
 from gradual.contrast.search import BOUND, Difference
 from gradual.contrast.sides import Side
-from gradual.contrast.space import Space
+from gradual.contrast.space import Space, size
 from gradual.contrast.subject import Subject
-from gradual.machines.code import FULL_FENCE, Outcome, Threads
+from gradual.machines.code import Outcome, Threads
 from gradual.progress import Progress
 
 
@@ -124,8 +124,3 @@ class Table:
                       "program": difference.program, "outcome": list(difference.outcome)}
         return found
 
-
-def size(threads: Threads) -> tuple[int, int, int]:
-    """Instructions that count, threads, fences."""
-    fences = sum(kind == FULL_FENCE for thread in threads for kind, _ in thread)
-    return sum(map(len, threads)) - fences, len(threads), fences

@@ -63,12 +63,15 @@ class _Rows(dict[int, int]):
 
 
 ROWS = {width: _Rows(width) for width in WIDTHS}
+_COLUMNS = {width: sum(1 << at * width for at in range(width)) for width in WIDTHS}
+"""The first event of each row: times a row, that row again and again."""
+_DIAGONALS = {width: sum(1 << at * (width + 1) for at in range(width)) for width in WIDTHS}
 
 
 class Events:
     """The events of a program: its sets, and the relations that hold whatever is read.
 
-    thread, address  of each event; the address of a fence is -1
+    threads  their events, as a kind (W, R, F) and an address
     """
 
     def __init__(self, threads: list[list[tuple[str, int]]], locations: int) -> None:
@@ -78,8 +81,7 @@ class Events:
         width = self.width = WIDTHS[0] if size <= WIDTHS[0] else MOST
         self.size = size
         self.rows = ROWS[width]
-        self.ones = sum(1 << at * width for at in range(width))
-        """A column: times a row, it repeats that."""
+        self.column = _COLUMNS[width]
         at_location = [0] * locations
         reads = writes = fences = 0
         po = same = 0
@@ -105,15 +107,12 @@ class Events:
         for address in range(locations):
             at_location[address] |= 1 << at + address
             members = at_location[address]
-            loc |= self.rows[members] & members * self.ones
+            loc |= self.rows[members] & members * self.column
         self.everything = (1 << size) - 1
-        self.all_pairs = self.rows[self.everything] & self.everything * self.ones
-        self.id = self._diagonal(self.everything)
+        self.all_pairs = self.rows[self.everything] & self.everything * self.column
+        self.id = self.diagonal(self.everything)
         self.R, self.W, self.F, self.IW = reads, writes | initial, fences, initial
         self.po, self.loc, self.int = po, loc, same
-
-    def _diagonal(self, members: int) -> int:
-        return self.rows[members] & _DIAGONALS[self.width]
 
     # --- what the compiled text calls
 
@@ -121,7 +120,7 @@ class Events:
         return self.rows[members]
 
     def column_mask(self, members: int) -> int:
-        return members * self.ones
+        return members * self.column
 
     def sequence(self, left: int, right: int) -> int:
         width, row = self.width, (1 << self.width) - 1
@@ -148,8 +147,7 @@ class Events:
 
     def plus(self, of: int) -> int:
         """Transitive closure, event by event on the way."""
-        width, row = self.width, (1 << self.width) - 1
-        column = self.ones
+        width, row, column = self.width, (1 << self.width) - 1, self.column
         for middle in range(self.size):
             line = of >> middle * width & row
             if line:
@@ -158,7 +156,7 @@ class Events:
         return of
 
     def diagonal(self, members: int) -> int:
-        return self._diagonal(members)
+        return self.rows[members] & _DIAGONALS[self.width]
 
     def domain(self, of: int) -> int:
         members = at = 0
@@ -177,12 +175,6 @@ class Events:
         while (again := step(*found)) != found:
             found = again
         return found[number]
-
-    def cyclic(self, of: int) -> bool:
-        return cyclic(of, self.width)
-
-
-_DIAGONALS = {width: sum(1 << at * (width + 1) for at in range(width)) for width in WIDTHS}
 
 
 def ends(of: int, width: int) -> int:

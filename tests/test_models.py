@@ -14,7 +14,7 @@ from pairs import Evaluator
 from test_programs import random_program
 
 from gradual import programs
-from gradual.models import Model, ModelError, forbidding, load, shipped, told_apart, weaker
+from gradual.models import Model, ModelError, load, of_traces, shipped, told_apart, usual, weaker
 from gradual.models import syntax as s
 from gradual.models.clingo import derived
 from gradual.models.syntax import Difference, Fixpoint, Identity, Name, Named, Plus, Product, Sequence, Star, Union
@@ -111,7 +111,8 @@ def test_titles_and_what_they_say(model) -> None:  # type: ignore[no-untyped-def
     found = model('My Model "does" "this"\n(* machine: one *) (* weaker than: sc, TSO *)\nacyclic po (* machine: no *)')
     assert (found.name, found.sentence, found.machine, found.weaker_than) == (
         "My Model", "does this", "one", ("sc", "tso"))
-    assert [str(other) for other in weaker(found)] == ["PSO", "generic"]
+    assert [str(other) for other in weaker(found)] == [
+        "NTSO", "PSO", "NPSO", "PSLO", "RMO", "generic"]
     assert model("acyclic po", "stem.cat").name == "stem" and str(model('"only words"', "other.cat")) == "other"
 
 
@@ -166,18 +167,31 @@ def test_errors_name_the_place(model, tmp_path: Path, text: str, place: str, wor
 
 
 def test_shipped_models() -> None:
-    assert [model.name for model in shipped()] == ["SC", "TSO", "PSO", "generic"]
-    assert [model.name for model in forbidding()] == ["SC", "TSO", "PSO"]
-    assert [[str(other) for other in weaker(model)] for model in shipped()] == [
-        ["TSO", "PSO", "generic"], ["PSO", "generic"], ["generic"], []]
+    names = ["SC", "IBM370", "TSO", "NTSO", "PSO", "NPSO", "PSLO", "RMO", "generic"]
+    assert [model.name for model in shipped()] == names
+    assert [model.name for model in usual()] == ["SC", "TSO", "PSO"]
+    for place, model in enumerate(shipped()):
+        incomparable = {"PSO": ["NTSO"]}.get(model.name, [])
+        assert [str(other) for other in weaker(model)] == [*incomparable, *names[place + 1:]]
     assert load("Tso") is load("tso") and load(load("sc")) is load("SC")
     assert pickle.loads(pickle.dumps(load("pso"))) == load("pso")
     assert {check.name for model in shipped() for check in model.checks} == {"coherence", "global"}
 
 
+FIGURES = Path(__file__).parents[1] / "traces" / "figures.csv"
+
+
+def test_models_with_views_are_not_for_traces() -> None:
+    assert of_traces(load("rmo")) is load("rmo") and load("npso").has_views
+    with pytest.raises(ModelError, match=r"NTSO has a view per thread .* `gradual contrast` take it"):
+        of_traces(load("ntso"))
+    done = run("check", FIGURES, "--model", "npso")
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "view per thread" in done.stderr
+
+
 def test_unknown_names_are_refused() -> None:
-    with pytest.raises(ValueError, match="no model called 'rmo'; there are SC, TSO, PSO, generic"):
-        load("rmo")
+    with pytest.raises(ValueError, match="no model called 'rc11'; there are SC, IBM370, TSO, NTSO, PSO, NPSO, PSLO"):
+        load("rc11")
     with pytest.raises(ModelError, match=r"nowhere\.cat: No such file"):
         load("nowhere.cat")
 
@@ -369,8 +383,8 @@ def test_a_model_of_a_few_lines_runs(tmp_path: Path) -> None:
 
 def test_models_are_listed_and_printed(tmp_path: Path) -> None:
     done = run("models")
-    assert done.returncode == 0 and [line.split(":")[0] for line in done.stdout.splitlines()[:8:2]] == [
-        "SC", "TSO", "PSO", "generic"]
+    assert done.returncode == 0 and [line.split(":")[0] for line in done.stdout.splitlines()[:18:2]] == [
+        "SC", "IBM370", "TSO", "NTSO", "PSO", "NPSO", "PSLO", "RMO", "generic"]
     assert run("models", "tso").stdout == load("tso").text
     bad = tmp_path / "bad.cat"
     bad.write_text("acyclic po | foo")
@@ -378,4 +392,4 @@ def test_models_are_listed_and_printed(tmp_path: Path) -> None:
                     ["run", LITMUS / "SB.litmus", "--model", bad], ["shrink", "traces/figures.csv", "--model", bad]):
         done = run(*command)
         assert done.returncode == 2 and f"{bad}:1:14: nothing is called foo" in done.stderr and not done.stdout
-    assert "no model called 'foo'; there are SC, TSO" in run("check", "traces/figures.csv", "--model", "foo").stderr
+    assert "no model called 'foo'; there are SC, IBM370" in run("check", "traces/figures.csv", "--model", "foo").stderr

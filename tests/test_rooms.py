@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "gradual"
 
 ROOMS = ["history", "deadline", "adapters", "files", "progress", "parent", "models", "evidence",
-         "deciding", "telling", "machines", "judge", "programs", "fuzz", "batch", "report", "cli"]
+         "deciding", "telling", "machines", "judge", "programs", "fuzz", "contrast", "batch", "report", "cli"]
 """Who may import whom: only what stands before. docs/architecture.md draws it."""
 LEAVES = {"progress", "deadline", "parent"}
 """These import nothing of ours."""

@@ -6,11 +6,23 @@ from typing import Annotated
 
 import typer
 
-from gradual.cli import batch, check, diff_models, explain, fuzz, models, run, shrink, traces, warm_up  # noqa: F401
+from gradual.cli import (  # noqa: F401
+    batch,
+    check,
+    contrast,
+    diff_models,
+    explain,
+    fuzz,
+    models,
+    run,
+    shrink,
+    traces,
+    warm_up,
+)
 from gradual.cli.app import app
 
-COMMANDS = ("check", "run", "explain", "shrink", "diff_models", "batch", "report", "fuzz", "classify", "generate",
-            "convert", "formats", "models", "warm_up")
+COMMANDS = ("check", "run", "contrast", "explain", "shrink", "diff_models", "batch", "report", "fuzz", "classify",
+            "generate", "convert", "formats", "models", "warm_up")
 """As --help lists them."""
 app.registered_commands.sort(key=lambda command: COMMANDS.index(getattr(command.callback, "__name__", "")))
 

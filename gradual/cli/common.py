@@ -169,27 +169,27 @@ def write_all(histories: Iterable[Any], target: str, format: str | None, *, line
         raise refused(target, error) from None
 
 
-def one_model(chosen: str) -> Model:
-    """The model of that name or file; what is wrong with it is a usage error."""
-    from gradual.models import ModelError, load
+def one_model(chosen: str, of_programs: bool = False) -> Model:
+    """The model of that name or file; what is wrong with it is a usage error, as is one of programs for traces."""
+    from gradual.models import ModelError, load, of_traces
 
     try:
-        return load(chosen)
+        return load(chosen) if of_programs else of_traces(load(chosen))
     except ModelError as error:
         raise usage_error(f"--model {error}") from None
 
 
-def models_of(chosen: list[str] | None, every: Iterable[Model] = ()) -> list[Model]:
+def models_of(chosen: list[str] | None, every: Iterable[Model] = (), of_programs: bool = False) -> list[Model]:
     """The models asked for, each once: those that ship in the order of strength, then files as they were given.
 
-    `every` is what `all` means, where it is not the models that forbid something.
+    `every` is what `all` means, where it is not the usual models.
     """
-    from gradual.models import forbidding, shipped, told_apart
+    from gradual.models import shipped, told_apart, usual
 
     asked = [name for name in chosen or [DEFAULT_MODEL] if name.lower() != ALL]
-    models = [one_model(name) for name in asked]
+    models = [one_model(name, of_programs) for name in asked]
     if len(asked) < len(chosen or [DEFAULT_MODEL]):
-        models += every or forbidding()
+        models += every or usual()
     strength = [model for model in shipped() if model in models]
     return told_apart([*strength, *(model for model in models if model not in strength)])
 

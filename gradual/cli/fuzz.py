@@ -86,7 +86,7 @@ def fuzz(
     if pattern != MIXED and pattern not in PATTERNS:
         raise usage_error(f"no pattern called {pattern!r}; there are {', '.join([*PATTERNS, MIXED])}")
     known_machine(machine)
-    _usable(command, save)
+    usable(command, save)
     tested = (Small(machine) if machine is not None
               else Command(command or "", format, trace_options(addresses, initial, hex=hex), run_timeout))
     clients = (random_client(threads, operations, locations, number, pattern) for number in count(seed))
@@ -108,7 +108,7 @@ def fuzz(
     raise typer.Exit(130 if interrupted else loop.status)
 
 
-def _usable(command: str | None, save: Path | None) -> None:
+def usable(command: str | None, save: Path | None = None) -> None:
     """What would go wrong after hours is said at once."""
     names = {"program", "c", "trace", "seed"}
     for name in re.findall(r"(?<!\$)\{(\w+)\}", command or ""):

@@ -25,7 +25,7 @@ def models(
     from gradual.models import shipped
 
     if name is not None:
-        typer.echo(one_model(name).text, nl=False)
+        typer.echo(one_model(name, of_programs=True).text, nl=False)
         return
     for model in shipped():
         typer.echo(f"{model}: {model.sentence}")

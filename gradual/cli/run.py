@@ -27,6 +27,8 @@ EXAMPLES = """Examples:
 
   echo 'st x 1, ld y || st y 1, ld x' | gradual run - --model tso
 
+  gradual run traces/litmus/SB.litmus --operational --model npso    on the machine instead of by the axioms
+
   gradual run SB.litmus --observed runs.jsonl      which observed outcomes does no model allow?
 
 Programs are herd's .litmus files (X86, LISA, Generic) or plain text: P0: st x 1; ld y r0 P1: ... exists (0:r0=0).
@@ -45,7 +47,7 @@ def run(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Programs; - is standard input. With --observed "
                                                "the first is the program, the others are histories.")],
     model: Annotated[list[str] | None, typer.Option(metavar="MODEL", help=f"{MODEL_HELP}; `all` for every one that "
-                                                    "ships; repeatable. [default: all that forbid something]")] = None,
+                                                    "ships; repeatable. [default: the usual ones]")] = None,
     count: Annotated[bool, typer.Option("--count", help="Only count the executions.")] = False,
     query: Annotated[bool, typer.Option("--query", help="Only answer the condition, without enumeration; this is done "
                                         "anyway where there are over 10^10 executions to look at.")] = False,
@@ -57,6 +59,8 @@ def run(
     observed: Observed = None,
     timeout: Annotated[float | None, typer.Option("--timeout", metavar="S", callback=seconds, help="Seconds for each "
                                                   "program and model; then what was found so far is told.")] = None,
+    operational: Annotated[bool, typer.Option("--operational", help="Run it on the machine that the model's file "
+                                              "names, instead of by the axioms; an outcome counts once.")] = False,
     as_json: Json = False,
 ) -> None:
     """List what a small program can do under memory models: a litmus test."""
@@ -65,12 +69,15 @@ def run(
     models = _models(model)
     if count and (query or show or svg is not None):
         raise usage_error("--count only counts: it goes with none of --query, --show and --svg")
+    if operational and (count or query or show or svg is not None or observed):
+        raise usage_error("--operational lists outcomes: it goes with none of --count, --query, --show, --svg and "
+                          "--observed")
     if observed:
         if svg is not None:
             raise usage_error("--observed only tells what was seen: it does not go with --svg")
         raise typer.Exit(_observed(files[0], [*observed, *files[1:]], models, as_json))
     outputs = Outputs({"svg": svg}, files)
-    task = "count" if count else "query" if query else "list"
+    task = "run" if operational else "count" if count else "query" if query else "list"
     with Progress() as progress:
         questions = _Questions(models, task, show, as_json, outputs, progress, timeout)
         status = max((questions.ask(file) for file in files), default=0)
@@ -83,7 +90,7 @@ def _models(chosen: list[str] | None) -> list[Model]:
     """What forbids nothing comes first: the others are measured by it."""
     from gradual.models import shipped
 
-    models = models_of(chosen, every=shipped()) if chosen else models_of([ALL])
+    models = models_of(chosen, every=shipped(), of_programs=True) if chosen else models_of([ALL])
     return sorted(models, key=lambda model: bool(model.checks))
 
 
@@ -102,6 +109,7 @@ class _Questions:
     def ask(self, file: str) -> int:
         """One program under every model, and the exit status for it. Ctrl-C ends it all, once what was found is out."""
         from gradual import programs
+        from gradual.machines.components import MachineError
         from gradual.programs.scan import ProgramError
 
         status = 0
@@ -114,7 +122,7 @@ class _Questions:
                     raise typer.Exit(INTERRUPTED)
                 status = max(status, found)
                 self.progress.done += 1
-        except ProgramError as error:
+        except (ProgramError, MachineError) as error:
             self.progress.clear()
             typer.echo(f"gradual: {error}", err=True)
             return 2
@@ -134,17 +142,18 @@ class _Questions:
 
     def _answer(self, program: Program, model: Model) -> int:
         """One program under one model, printed and drawn."""
-        from gradual.programs import observe
+        from gradual.programs import observe, operational
         from gradual.programs.scan import ProgramError
 
         query = self.task == "query"
         if query and program.condition is None:
             raise ProgramError("there is no condition to answer (exists, ~exists or forall)", program.file)
         large = program.condition is not None and program.size > observe.LISTED and not self.show
-        found = observe.answer(program, model) if query or large else observe.outcomes(program, model, self.show)
+        found = (operational.outcomes(program, model) if self.task == "run" else observe.answer(program, model)
+                 if query or large else observe.outcomes(program, model, self.show))
         self.progress.clear()
         print(json.dumps(found.json()) if self.as_json else "\n".join(found.lines()) + "\n", flush=True)
-        if large and not query:
+        if large and self.task == "list":
             typer.echo(f"gradual: {program.name} has over 10^{len(str(program.size)) - 1} executions before any model: "
                        "only its condition was answered (--count counts, --show K lists)", err=True)
         self._draw(found)

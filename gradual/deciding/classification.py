@@ -9,7 +9,7 @@ from gradual.deciding.ladder import climb, criteria
 from gradual.deciding.observations import impossible_observation
 from gradual.deciding.pipeline import check
 from gradual.history import History
-from gradual.models import Model, forbidding
+from gradual.models import Model, usual
 
 Truth = bool | None
 WITHOUT_STORE_ORDER = ("CC", "CM")
@@ -18,14 +18,14 @@ WITHOUT_STORE_ORDER = ("CC", "CM")
 
 def names(models: Sequence[Model] | None = None) -> list[str]:
     """What `classify` tells: the criteria below each model, then the model."""
-    return [name for model in models or forbidding() for name in (*criteria(model), model.name)]
+    return [name for model in models or usual() for name in (*criteria(model), model.name)]
 
 
 def classify(history: History, models: Sequence[Model] | None = None, *,
              timeout: float | None = None) -> dict[str, Truth]:
     """Which criteria hold; None where the time limit came first: for each model, with the criteria below it."""
     truths: dict[str, Truth] = {}
-    for model in models or forbidding():
+    for model in models or usual():
         truths |= _of_one(history, model, timeout)
     return truths
 

@@ -20,7 +20,7 @@ from gradual.deciding import engine, pipeline
 from gradual.evidence import certificate
 from gradual.evidence.verdict import Verdict, Witness
 from gradual.history import FENCE, Column, History
-from gradual.models import Model, forbidding
+from gradual.models import Model, usual
 from gradual.models.fit import General, fit
 from gradual.models.sets import members
 
@@ -69,7 +69,7 @@ def compare(history: History, models: Sequence[Model] | None = None, *, timeout:
     timeout   seconds for each model; those that are left tell what each was needed for
     patience  seconds for making the overtakings of each few
     """
-    chosen = list(models or forbidding())
+    chosen = list(models or usual())
     whole = Deadline(None if timeout is None else timeout * len(chosen))
     verdicts = {model.name: pipeline.check(history, model, engine="schedule", timeout=timeout, spent=history.reading,
                                            unordered=False)

@@ -16,7 +16,7 @@ from gradual.deciding.saturation import Saturation
 from gradual.evidence import certificate
 from gradual.evidence.verdict import Cycle, Evidence, Outcome, Verdict, Witness
 from gradual.history import History
-from gradual.models import Model, load
+from gradual.models import Model, load, of_traces
 from gradual.models.fit import Fit, General, fit
 from gradual.models.matrix import TooLarge
 
@@ -40,7 +40,7 @@ def check(history: History, model: str | Model, *, engine: str = "auto", complet
     spent      seconds of the time limit that are gone: reading belongs to it
     unordered  count the pairs of writes that are not forced: up to ORDERED_UP_TO operations when it is not said
     """
-    chosen = load(model)
+    chosen = of_traces(load(model))
     if engine not in ENGINES:
         raise ValueError(f"no engine called {engine!r}; there are {', '.join(ENGINES)}")
     if completion not in (AUTO, *COMPLETIONS, DIRECT):

@@ -1,9 +1,11 @@
 """The one compiler of models to clingo, for `datalog/execution.lp` to be put beside.
 
-Two targets. *Demanded*: the executions that the model forbids are no answer sets; acyclicity is clingo's `#edge`, which
-is looked at while it chooses. *Derived*: nothing is forbidden, but `cyclic(Axiom)` holds where a check fails, and
+Three targets. *Demanded*: the executions that the model forbids are no answer sets; acyclicity is clingo's `#edge`,
+which is looked at while it chooses. *Derived*: nothing is forbidden, but `cyclic(Axiom)` holds where a check fails, and
 `edge(Axiom, Rule, A, B)` tells the pairs of each check with the rule of the file that they come from; an event of a set
-that should be empty is there with itself.
+that should be empty is there with itself. Of a check about views the graph of `_VIEWS` takes the place of the pairs: W
+is a store entering the store order, `a(T, W)` that store reaching thread T. *Refuted*: `cyclic'(Axiom)` holds where a
+check fails under a second store order co', which `datalog/contrast.lp` runs through.
 
 An expression becomes a conjunction of literals between two variables where it can, and a predicate with a rule for each
 part of a union where it must.
@@ -11,11 +13,13 @@ part of a union where it must.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from itertools import count
 
 from gradual.models.language import unnamed
 from gradual.models.library import Model
+from gradual.models.regular import grows_with_store_order
 from gradual.models.syntax import (
     SETS,
     Check,
@@ -74,8 +78,48 @@ def derived(model: Model) -> str:
     return "\n".join([*rules.lines, STORE_ORDER, "#defined edge/4. #defined cyclic/1. #show edge/4. #show cyclic/1."])
 
 
+class NotPositive(Exception):
+    """A check that more pairs of the store order could mend: no saturation can say that it always fails."""
+
+
+def refuted(model: Model) -> str:
+    """Rules that tell under a second store order which checks fail: what depends on that carries a prime. Raises
+    NotPositive."""
+    rules = _Rules()
+    for check in model.checks:
+        if not grows_with_store_order(check.expression):
+            raise NotPositive(f"the check {check.name} of {model} takes pairs away that depend on the store order")
+        rules.derive(check)
+    primed = re.sub(r"\b(co|fr|edge|way|cyclic|e\d+)(?=[(/])", r"\1'", "\n".join(rules.lines))
+    return primed + "\n#defined edge'/4. #defined cyclic'/1."
+
+
 STORE_ORDER = "#edge (V, W) : co(V, W)."
 """Where no check of a model does it: the store order is an order."""
+
+
+_ONWARD = "way({axiom}, A, C) :- way({axiom}, A, B), edge({axiom}, _, B, C)."
+_VIEWS = """
+#defined kept/4.
+reader(T) :- thread(R, T), in("R", R).
+some_fence :- in("Fence.rw.rw", F).
+apart(F, W) :- in("Fence.rw.rw", F), write(W, _), thread(F, T), not thread(W, T).
+edge(AXIOM, "arrival", W, a(T, W)) :- write(W, _), reader(T).
+edge(AXIOM, Rule, A, B) :- kept(AXIOM, Rule, A, B), not write(A, _).
+edge(AXIOM, Rule, A, B) :- kept(AXIOM, Rule, A, B), write(A, _), write(B, _).
+edge(AXIOM, Rule, a(T, A), a(T, B)) :- kept(AXIOM, Rule, A, B), write(A, _), write(B, _), reader(T).
+edge(AXIOM, Rule, a(T, A), B) :- kept(AXIOM, Rule, A, B), write(A, _), in("F", B), reader(T).
+edge(AXIOM, Rule, a(T, A), B) :- kept(AXIOM, Rule, A, B), write(A, _), in("R", B), thread(B, T).
+edge(AXIOM, "co", V, W) :- co(V, W), write(V, _).
+edge(AXIOM, "co", a(T, V), a(T, W)) :- co(V, W), write(V, _), reader(T).
+edge(AXIOM, "rf", a(T, W), R) :- rf(W, R), write(W, _), not po(W, R), thread(R, T).
+edge(AXIOM, "fr", R, a(T, W)) :- fr(R, W), thread(R, T).
+edge(AXIOM, "fr", R, W) :- fr(R, W), po(W, R).
+edge(AXIOM, "po", W, R) :- fr(R, W), po(W, R).
+edge(AXIOM, "fence", a(T, W), F) :- apart(F, W), way(AXIOM, W, F), reader(T).
+edge(AXIOM, "fence", F, W) :- apart(F, W), way(AXIOM, F, a(T, W)).
+"""
+"""Views without views: `contrast/views.py` says why."""
 
 
 def terms(expression: Expression) -> Iterator[Expression]:
@@ -109,6 +153,11 @@ class _Rules:
     # --- checks
 
     def demand(self, check: Check, axiom: int) -> None:
+        if check.kind == "views":
+            self._views(check, str(axiom))
+            self.lines += [f"#edge (({axiom},A), ({axiom},B)) : edge({axiom}, _, A, B).",
+                           f"way({axiom}, A, B) :- edge({axiom}, _, A, B), some_fence.", _ONWARD.format(axiom=axiom)]
+            return
         for term in terms(check.expression):
             if check.kind == "acyclic":
                 self.lines.append(f"#edge (({axiom},A), ({axiom},B)) : {self._body(term)}.")
@@ -117,15 +166,24 @@ class _Rules:
 
     def derive(self, check: Check) -> None:
         axiom = f'"{check.name}"'
-        for term in terms(check.expression):
-            ends, body = ("A, A", ", ".join(self.members(term, "A"))) if is_set(term) else ("A, B", self._body(term))
-            self.lines.append(f'edge({axiom}, "{rule_name(term)}", {ends}) :- {body}.')
-        if check.kind == "acyclic":
-            self.lines += [f"way({axiom}, A, B) :- edge({axiom}, _, A, B).",
-                           f"way({axiom}, A, C) :- way({axiom}, A, B), edge({axiom}, _, B, C).",
+        if check.kind == "views":
+            self._views(check, axiom)
+        else:
+            for term in terms(check.expression):
+                ends, body = (("A, A", ", ".join(self.members(term, "A"))) if is_set(term)
+                              else ("A, B", self._body(term)))
+                self.lines.append(f'edge({axiom}, "{rule_name(term)}", {ends}) :- {body}.')
+        if check.kind in ("acyclic", "views"):
+            self.lines += [f"way({axiom}, A, B) :- edge({axiom}, _, A, B).", _ONWARD.format(axiom=axiom),
                            f"cyclic({axiom}) :- way({axiom}, A, A)."]
         else:
             self.lines.append(f"cyclic({axiom}) :- edge({axiom}, _, A, {'A' if check.kind == 'irreflexive' else 'B'}).")
+
+    def _views(self, check: Check, axiom: str) -> None:
+        """The graph of a check about views, as `edge`; what is in every view is `kept`."""
+        for term in terms(check.expression):
+            self.lines.append(f'kept({axiom}, "{rule_name(term)}", A, B) :- {self._body(term)}.')
+        self.lines.append(_VIEWS.replace("AXIOM", axiom))
 
     def _failing(self, check: Check, term: Expression) -> str:
         """One pair, or event, with which a check fails that is not about cycles."""

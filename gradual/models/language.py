@@ -101,6 +101,9 @@ class Reading:
         value = self.value(statement.expression, self.scope)
         if statement.kind != "empty":
             _demand(value, "relation", statement.expression.at, f"{statement.kind} is said of relations")
+        if statement.kind == "views" and not _beforehand(value.expression):
+            raise statement.expression.at.error("views is said of what is known before anything is read, and this "
+                                                "speaks of rf or co")
         name = statement.name or f"{statement.kind} {len(self.checks) + 1}"
         self.checks.append(Check(statement.kind, value.expression, name))
 
@@ -290,6 +293,13 @@ def parts(expression: Expression) -> Iterator[Expression]:
         part = getattr(expression, one.name)
         if isinstance(part, Expression):
             yield part
+
+
+def _beforehand(expression: Expression) -> bool:
+    """Is it known of a program, whatever is read?"""
+    if isinstance(expression, Name):
+        return expression.name not in syntax.CO and not expression.name.startswith("rf")
+    return all(map(_beforehand, parts(expression)))
 
 
 def _negated(expression: Expression, negative: bool = False) -> Iterator[Variable]:

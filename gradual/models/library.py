@@ -34,9 +34,16 @@ class Model:
     """What runs it, from the comment `(* machine: … *)` after the title."""
     weaker_than: tuple[str, ...] = ()
     """The models that it allows more than, by the names `load` takes: `(* weaker than: sc *)`."""
+    usual: bool = False
+    """Is it one of those that `all` means where traces are checked? `(* usual *)`."""
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def has_views(self) -> bool:
+        """Does each thread have a view of its own? Programs can be asked under such a model, traces cannot."""
+        return any(check.kind == "views" for check in self.checks)
 
     @property
     def key(self) -> str:
@@ -80,9 +87,17 @@ def shipped() -> tuple[Model, ...]:
     return tuple(ordered)
 
 
-def forbidding() -> tuple[Model, ...]:
-    """The shipped models that forbid something: what `all` means where traces are checked."""
-    return tuple(model for model in shipped() if model.checks)
+def usual() -> tuple[Model, ...]:
+    """The shipped models that machines are usually built to: what `all` means where traces are checked."""
+    return tuple(model for model in shipped() if model.usual)
+
+
+def of_traces(model: Model) -> Model:
+    """The model, if traces can be checked against it. Raises ModelError."""
+    if model.has_views:
+        raise ModelError(f"{model} has a view per thread (`views`), and no trace is checked against such a model; "
+                         "`gradual run` and `gradual contrast` take it")
+    return model
 
 
 def weaker(model: Model) -> list[Model]:
@@ -120,7 +135,8 @@ def _model(text: str, file: str) -> Model:
     reading.file(Path(file), parsed)
     weaker_than = re.split(r"\s*,\s*", _said(parsed, "weaker than") or "")
     return Model(" ".join(parsed.names) or Path(file).stem, " ".join(parsed.strings), file, text,
-                 tuple(reading.checks), _said(parsed, "machine"), tuple(name.lower() for name in weaker_than if name))
+                 tuple(reading.checks), _said(parsed, "machine"), tuple(name.lower() for name in weaker_than if name),
+                 "usual" in parsed.comments)
 
 
 def _said(parsed: File, key: str) -> str | None:

@@ -3,11 +3,12 @@
     file  = [title] { let | check | include "f" | show … | with co from e | if "flag" … [else …] end }
     title = names and strings; comments (* *) nest, // and # go to the end of the line
     let   = "let" ["rec"] name ["(" args ")"] "=" e { "and" … }
-    check = ("acyclic" | "irreflexive" | "empty") e ["as" name]        `flag` before it: report only
+    check = ("acyclic" | "irreflexive" | "empty" | "views") e ["as" name]        `flag` before it: report only
     e     = e|e  <  e;e  <  e\\e  <  e&e  <  e*e (product)  <  ~e  <  e+ e* e? e^-1
           | [e] | (e) | {} | 0 | _ | name | f(e,…) | let … in e | try e with e | if "flag" then e else e
 
-`*` is a product when an operand follows, else a closure. All else of cat is refused by name.
+`*` is a product when an operand follows, else a closure. All else of cat is refused by name. `views` is ours: cat has
+no word for it (see `syntax.Check`).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import NoReturn
 
 from gradual.models.lexer import Token, tokens
 
-CHECKS = ("acyclic", "irreflexive", "empty")
+CHECKS = ("acyclic", "irreflexive", "empty", "views")
 REFUSED = {
     "match": "`match`", "fun": "`fun` (name the function with let)", "procedure": "`procedure`", "call": "`call`",
     "undefined_unless": "`undefined_unless`", "catdep": "`catdep`, dependencies computed by the model,",

@@ -173,7 +173,13 @@ class Check:
     """One axiom of a model."""
 
     kind: str
-    """acyclic, irreflexive or empty."""
+    """acyclic, irreflexive, empty or views.
+
+    `views e` is for stores that reach each thread at a time of its own: every thread t has a view, a total order <t of
+    all events, such that e, within threads and known beforehand, is in every view; all views order two writes to one
+    location alike, and a full fence and any other event; a read that t's view puts before a write of t stands before it
+    in every view; and a read of t returns the <t-latest of the writes to its location that are <t-before or po-before
+    it. The loads, stores and fences of programs have views, rmws have not."""
     expression: Expression
     name: str
     """As the file names it, or `kind` and its number."""

@@ -9,7 +9,7 @@ from graphlib import CycleError, TopologicalSorter
 
 from gradual.models import Model
 from gradual.models.clingo import derived
-from gradual.programs.executions import Execution, Executions
+from gradual.programs.executions import Arrival, Execution, Executions, Node
 from gradual.programs.program import Program
 
 GLOBAL = "global"
@@ -18,11 +18,11 @@ GLOBAL = "global"
 
 @dataclass(frozen=True)
 class Arrow:
-    """`start` before `end`, by a rule of the model: its name there, or po, rf, co, fr. Initial stores are negative."""
+    """`start` before `end`, by a rule of the model: its name there, or po, rf, co, fr."""
 
     kind: str
-    start: int
-    end: int
+    start: Node
+    end: Node
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Failure:
 
     axiom: str
     kind: str
-    """acyclic, irreflexive or empty."""
+    """acyclic, irreflexive, empty or views."""
     arrows: tuple[Arrow, ...]
 
 
@@ -51,28 +51,38 @@ class Axioms:
         return min(failures, key=lambda failure: len(failure.arrows), default=None)
 
     def run(self, execution: Execution) -> list[int] | None:
-        """The events in the order in which memory sees them, for the certificate to replay; None if there is none."""
+        """The events in the order in which memory sees them, for the certificate to replay; None if there is none,
+        or one for each thread."""
         arrows = self._arrows(execution)
-        if any(_failing(check.kind, arrows[check.name]) for check in self.model.checks):
+        if any(_failing(check.kind, arrows[check.name]) for check in self.model.checks) or self.model.has_views:
             return None
-        sorter: TopologicalSorter[int] = TopologicalSorter({event.number: () for event in self.program.events})
+        sorter: TopologicalSorter[Node] = TopologicalSorter({event.number: () for event in self.program.events})
         for arrow in arrows[GLOBAL]:
-            if arrow.start >= 0:
+            if isinstance(arrow.start, int) and arrow.start >= 0:
                 sorter.add(arrow.end, arrow.start)
         try:
-            return list(sorter.static_order())
+            return [event for event in sorter.static_order() if isinstance(event, int)]
         except CycleError:
             return None
 
     def _arrows(self, execution: Execution) -> dict[str, list[Arrow]]:
         found: dict[str, list[Arrow]] = defaultdict(list)
-        for axiom, rule, start, end in sorted(self._executions.edges(execution)):
+        for axiom, rule, start, end in sorted(self._executions.edges(execution), key=_place):
             found[axiom].append(Arrow(rule, start, end))
         return found
 
 
+def _place(edge: tuple[str, str, Node, Node]) -> tuple[str, str, tuple[int, int], tuple[int, int]]:
+    axiom, rule, start, end = edge
+    return axiom, rule, _number(start), _number(end)
+
+
+def _number(node: Node) -> tuple[int, int]:
+    return node if isinstance(node, Arrival) else (node, -1)
+
+
 def _failing(kind: str, arrows: list[Arrow]) -> list[Arrow]:
-    if kind == "acyclic":
+    if kind in ("acyclic", "views"):
         return _shortest_cycle(arrows)
     return [arrow for arrow in arrows if kind == "empty" or arrow.start == arrow.end][:1]
 
@@ -81,13 +91,13 @@ def _shortest_cycle(arrows: Iterable[Arrow]) -> list[Arrow]:
     following = defaultdict(list)
     for arrow in arrows:
         following[arrow.start].append(arrow)
-    cycles = [path for start in sorted(following) if (path := _back_to(start, following))]
+    cycles = [path for start in sorted(following, key=_number) if (path := _back_to(start, following))]
     return min(cycles, key=len, default=[])
 
 
-def _back_to(start: int, following: dict[int, list[Arrow]]) -> list[Arrow]:
+def _back_to(start: Node, following: dict[Node, list[Arrow]]) -> list[Arrow]:
     """Breadth first, so that the way back is a shortest one."""
-    reached: dict[int, list[Arrow]] = {start: []}
+    reached: dict[Node, list[Arrow]] = {start: []}
     todo = deque([start])
     while todo:
         at = todo.popleft()

@@ -10,19 +10,31 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from gradual import models
 from gradual.history import INITIAL
 from gradual.models.clingo import demanded
 from gradual.programs.condition import And, Equal, Not, Place, Proposition, Register
 from gradual.programs.program import Fence, Program
+from gradual.programs.scan import ProgramError
 
 POLL = 0.1
 """Seconds between looks for Ctrl-C, which cannot interrupt the solver itself."""
 
 Outcome = tuple[int, ...]
 """The values of `Program.observed`, in that order."""
+
+
+class Arrival(NamedTuple):
+    """A store reaching a thread: what a model with a view per thread speaks of."""
+
+    store: int
+    thread: int
+
+
+Node = int | Arrival
+"""What the edges of a check connect: events, initial stores by -1, -2, … in the order of their locations, arrivals."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +85,9 @@ class Executions:
 
         self.program = program
         self.model = models.load(model)
+        if self.model.has_views and program.has_rmws:
+            raise ProgramError(f"{self.model} has a view per thread, and what an rmw does in one is not defined",
+                               program.file)
         self.found = 0
         """Executions met by the `count` or `outcomes` under way, or by the last one."""
         self._control = clingo.Control(["0", "--warn=no-atom-undefined"])
@@ -253,16 +268,16 @@ class Executions:
 
     # --- one execution
 
-    def edges(self, execution: Execution) -> Iterator[tuple[str, str, int, int]]:
+    def edges(self, execution: Execution) -> Iterator[tuple[str, str, Node, Node]]:
         """Of a model that is compiled as `derived`: the pairs of its checks in this execution, as (axiom, rule, start,
-        end). Initial stores are -1, -2, … by the place of their location."""
+        end)."""
         with self._control.solve(yield_=True, assumptions=self._literals_of(execution)) as handle:
             model = handle.model()
             assert model is not None, "every execution is an answer set when nothing is forbidden"
             for atom in model.symbols(shown=True):
                 if atom.name == "edge":
                     axiom, rule, start, end = atom.arguments
-                    yield axiom.string, rule.string, _event(start), _event(end)
+                    yield axiom.string, rule.string, _node(start), _node(end)
 
     def _literals_of(self, execution: Execution) -> list[int]:
         """What is true in one execution and in no other."""
@@ -319,9 +334,12 @@ class Executions:
         return atom
 
 
-def _event(symbol: Any) -> int:
+def _node(symbol: Any) -> Node:
     """An event by its number, an initial store by its location's."""
     import clingo
 
-    is_number = symbol.type == clingo.SymbolType.Number
-    return int(symbol.number) if is_number else -1 - int(symbol.arguments[0].number)
+    if symbol.type == clingo.SymbolType.Number:
+        return int(symbol.number)
+    if symbol.name == "a":
+        return Arrival(int(symbol.arguments[1].number), int(symbol.arguments[0].number))
+    return -1 - int(symbol.arguments[0].number)

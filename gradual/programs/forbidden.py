@@ -9,7 +9,7 @@ from gradual.history import History
 from gradual.models import Model, load, shipped, weaker
 from gradual.programs.axioms import Arrow, Axioms
 from gradual.programs.condition import Proposition, places
-from gradual.programs.executions import Execution, Executions
+from gradual.programs.executions import Arrival, Execution, Executions, Node
 from gradual.programs.program import Program
 from gradual.programs.trace import event_text, history_of
 from gradual.telling import brief
@@ -42,7 +42,8 @@ def explain(program: Program, model: str | Model, proposition: Proposition) -> t
 def _elsewhere(program: Program, model: Model, proposition: Proposition) -> Execution | None:
     """An execution that satisfies the proposition, under the strongest model that has one: an execution that the
     next model allows shows best what this one forbids."""
-    found = (Executions(program, other).satisfying(proposition) for other in weaker(model))
+    found = (Executions(program, other).satisfying(proposition) for other in weaker(model)
+             if not (other.has_views and program.has_rmws))
     return next((execution for execution in found if execution is not None), None)
 
 
@@ -52,7 +53,10 @@ def _anything(program: Program) -> Executions:
 
 
 def _verdict(history: History, model: Model) -> Verdict | None:
-    """None where stores share a value: from their values alone nobody could tell who read which."""
+    """None where stores share a value: from their values alone nobody could tell who read which. And for a model that
+    no trace is checked against."""
+    if model.has_views:
+        return None
     try:
         return pipeline.check(history, model)
     except CertificateError:
@@ -72,7 +76,9 @@ def _arrow(program: Program, execution: Execution, arrow: Arrow) -> str:
     return f"  {arrow.kind} → {_text(program, execution, arrow.end)}"
 
 
-def _text(program: Program, execution: Execution, event: int) -> str:
+def _text(program: Program, execution: Execution, event: Node) -> str:
+    if isinstance(event, Arrival):
+        return f"{_text(program, execution, event.store)} reaching {program.threads[event.thread].name}"
     if event < 0:
         return f"initial {program.locations[-1 - event]}"
     return event_text(program, program.events[event], execution)

@@ -170,6 +170,10 @@ class Program:
         return sorted(set(self._asked() or self.registers), key=_by_thread)
 
     @property
+    def has_rmws(self) -> bool:
+        return any(isinstance(event.instruction, Rmw) for event in self.events)
+
+    @property
     def size(self) -> int:
         """Its executions without any model: a source for each load, an order of the stores for each location."""
         stores = Counter(event.location for event in self.events if event.writes)

@@ -34,7 +34,8 @@ from gradual.models.syntax import (
 from gradual.telling.rules import check_of, innermost
 
 FAILS = {"acyclic": "these cannot all come one after the other",
-         "irreflexive": "this cannot come before itself", "empty": "there must be nothing like this"}
+         "irreflexive": "this cannot come before itself", "empty": "there must be nothing like this",
+         "views": "these cannot all come one after the other"}
 """What is wrong with the events that are shown, by the kind of the check."""
 TRIED = 40
 """Cycles of which the shortest is shown."""

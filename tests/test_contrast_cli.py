@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from gradual.cli import contrast as command
+from gradual.contrast.counting import Count
 from gradual.contrast.search import Contrast
 from gradual.contrast.sides import side
 from gradual.contrast.space import Space
+from gradual.contrast.table import Table
 from gradual.progress import Progress
 
 FIELDS = ["a", "b", "differs", "instructions", "threads", "fences", "program", "outcome", "allowed_by", "programs",
@@ -152,18 +151,43 @@ def test_what_it_would_take() -> None:
     assert command._duration(search.takes(9)).split()[1] in ("hours", "days")
 
 
-@pytest.mark.parametrize("arguments, known", [
-    (["contrast", "tso", "operational:tso", "--instructions", "7", "--json"], '"differs": null'),
-    (["contrast", "--programs", "8", "--json"], '"programs": '),
-    (["contrast", "--table", "sc", "tso", "operational:tso"], "so far"),
-])
-def test_ctrl_c_keeps_what_is_known(arguments: list[str], known: str) -> None:
-    process = subprocess.Popen([sys.executable, "-m", "gradual.cli", *arguments], stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True, cwd=ROOT, env={**os.environ, "PYTHONUNBUFFERED": "1"})
-    time.sleep(2.5)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 130 and known in out and "Traceback" not in err, (out, err)
+def interrupted_after(calls: int, monkeypatch: pytest.MonkeyPatch, owner: type, method: str) -> None:
+    """As if Ctrl-C were pressed."""
+    do, left = getattr(owner, method), iter(range(calls))
+
+    def interrupted(self: object, *arguments: object) -> object:
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        return do(self, *arguments)
+
+    monkeypatch.setattr(owner, method, interrupted)
+
+
+def test_ctrl_c_keeps_what_is_known(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    interrupted_after(60, monkeypatch, Contrast, "_compared")
+    search = Contrast(side("tso"), side("pso"))
+    assert command._contrast(search, False, False, None, True) == 130
+    out, err = capsys.readouterr()
+    found = json.loads(out)
+    assert (found["differs"], found["bound"], found["programs"]) == (None, 3, 61) and "interrupted" in err
+
+
+def test_ctrl_c_in_a_table(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    interrupted_after(100, monkeypatch, Table, "_compare")
+    assert command._table([side("sc"), side("pslo")], Space(), 6, None, False) == 130
+    out = capsys.readouterr().out
+    assert "none up to 3 instructions) (interrupted" in out and "CoRR" in out and "100 programs looked at" in out
+
+
+def test_ctrl_c_while_counting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                               capsys: pytest.CaptureFixture[str]) -> None:
+    with monkeypatch.context() as patched:
+        interrupted_after(20, patched, Count, "_add")
+        assert command._count(Space(), 4, False, tmp_path / "count.json", True) == 130
+    out, err = capsys.readouterr()
+    assert 0 < json.loads(out)["programs"] < 1668 and "so far of 1668 programs, and is kept in" in err
+    assert command._count(Space(), 4, False, tmp_path / "count.json", True) == 0
+    assert json.loads(capsys.readouterr().out)["programs"] == 1668
 
 
 # --- programs, tables, machines --------------------------------------------------------------------------

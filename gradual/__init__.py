@@ -56,7 +56,8 @@ def check(history: History | str | os.PathLike[str], model: str | Model = "sc", 
     format, options  as for `read`, when a path is given
 
     The verdict's `evidence` (a run of the machine, or a proof that there is none) has been checked.
-    A Verdict is true when it says "consistent". Raises InputError when the trace cannot be read.
+    A Verdict is true when it says "consistent", false when it says "violation"; asked whether it is true, an unknown
+    one raises ValueError. Raises InputError when the trace cannot be read.
     """
     from gradual.deadline import Deadline
     from gradual.deciding import pipeline
@@ -102,11 +103,20 @@ def explain(verdict: Verdict, history: History, model: str | Model | None = None
     """Why a history violates a model, step by step, as `gradual explain` tells it; empty for any other verdict.
 
     model  the one that was checked; it may be left out when it ships with the package
+
+    Raises ValueError for a history that the verdict is not about.
     """
+    from gradual.evidence import certificate
     from gradual.models import load
     from gradual.telling import prose, shortened
 
     chosen = load(verdict.model if model is None else model)
+    if verdict.evidence is not None:
+        try:
+            certificate.check(history, chosen, verdict.evidence)
+        except (certificate.CertificateError, IndexError) as error:
+            raise ValueError("this verdict is not about this history: its evidence does not hold here "
+                             f"({error})") from None
     return prose(shortened(verdict, history, chosen), history, chosen)
 
 

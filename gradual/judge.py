@@ -118,7 +118,8 @@ class Judge:
                 once = self.errors_once and isinstance(item, InputError)
                 for model in self.models[:1] if once else self.models:
                     progress.start(f"{getattr(item, 'name', '')} under {model}")
-                    verdict = early.get((place, model.name)) or self._verdict(item, model)
+                    known = early.get((place, model.name))
+                    verdict = self._verdict(item, model) if known is None else known
                     if isinstance(item, History):
                         verdict = words.told(verdict, item)
                     judgement = Judgement(item, verdict, model, self._orders(item, model))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from gradual.evidence.verdict import Broken, Cycle, Evidence, Overwritten, Path, Refutation, ThinAir, Verdict
@@ -11,6 +12,13 @@ from gradual.models import Model
 
 def counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def tallied(verdicts: Mapping[str, int]) -> str:
+    """How many of each: `3 consistent, 2 errors, 1 violation`."""
+    nouns = ("error", "violation")
+    return ", ".join(counted(count, verdict) if verdict in nouns else f"{count} {verdict}"
+                     for verdict, count in sorted(verdicts.items()))
 
 
 IN_WORDS = {
@@ -85,7 +93,7 @@ def opening(refutation: Refutation) -> str:
     if not pairs:
         return f"in any store order, {end}"
     return (f"no single cycle tells: search ordered {counted(len(pairs), 'pair')} of stores both ways, and in each of "
-            f"the {cases} cases {end}")
+            f"the {counted(cases, 'case')} {end}")
 
 
 def pairs_tried(refutation: Refutation) -> list[tuple[int, int]]:

@@ -40,7 +40,7 @@ _SMALL, _LARGE = 200_000, 1 << 30
 
 
 def recognise(head: bytes) -> bool:
-    rows = (line for line in decode(head).splitlines() if line.strip() and not line.startswith(_COMMENT))
+    rows = (line for line in decode(head).split("\n") if line.strip() and not line.startswith(_COMMENT))
     return is_header(_cells(next(rows, "")))
 
 

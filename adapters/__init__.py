@@ -27,9 +27,10 @@ from typing import BinaryIO, Protocol, cast
 
 from gradual.history import History, InputError, Options
 
+from ._table import table
 from ._text import stem
 
-__all__ = ["Adapter", "WritingAdapter", "adapter", "by_extension", "names", "recognise", "stem", "writer"]
+__all__ = ["Adapter", "WritingAdapter", "adapter", "by_extension", "names", "recognise", "stem", "table", "writer"]
 
 
 class Adapter(Protocol):

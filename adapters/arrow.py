@@ -1,4 +1,4 @@
-"""Arrow: the common table as an IPC file, which is what Feather is too."""
+"""Arrow: the common table as an IPC file, which is what Feather is too, or as an IPC stream."""
 
 from __future__ import annotations
 
@@ -10,18 +10,25 @@ from gradual.history import History, InputError, Options
 
 from . import _batches
 
-SUMMARY = "Arrow IPC file (Feather) with the columns of CSV, rows of one history together"
+SUMMARY = "Arrow IPC file (Feather) or stream with the columns of CSV, rows of one history together"
 EXTENSIONS = ("arrow", "feather", "ipc")
 EXAMPLE = _batches.TABLE
 
 
+_FILE, _STREAM = b"ARROW1", b"\xff\xff\xff\xff"
+"""How they begin: a stream with the mark of its first message."""
+
+
 def recognise(head: bytes) -> bool:
-    return head.startswith(b"ARROW1")
+    return head.startswith((_FILE, _STREAM))
 
 
 def _open(source: Any) -> _batches.Opened:
-    from pyarrow.ipc import open_file
+    from pyarrow.ipc import open_file, open_stream
 
+    if source.read_at(len(_STREAM), 0) == _STREAM:
+        stream = open_stream(source)
+        return stream.schema.names, stream
     file = open_file(source)
     return file.schema.names, map(file.get_batch, range(file.num_record_batches))
 

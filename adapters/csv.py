@@ -19,7 +19,7 @@ from ._rows import LINE, Groups, Row, Tabled, header, is_header, named_rows
 from ._text import decode, encode, lines, shown
 
 SUMMARY = ("CSV with a header: thread, op, address, value; optionally read, time, size, history, the rows of a history "
-           "together; for weak models fence, order, begin, end, addr, data, ctrl, pair")
+           "together; for weak models fence, order, begin, end, addr, data, ctrl, pair. # begins a comment line")
 EXTENSIONS = ("csv", "tsv")
 EXAMPLE = """\
 history,thread,op,address,value,read
@@ -33,12 +33,15 @@ swap,0,RMW,x,6,5
 swap,1,R,x,6,
 swap,,final,x,6,
 """
+_COMMENT = "#"
+"""How a line begins that is none of the table."""
 _SMALL, _LARGE = 200_000, 1 << 30
 """The bytes of a file worth reading by columns: for less Arrow takes too long to load, more is too much to hold."""
 
 
 def recognise(head: bytes) -> bool:
-    return is_header(_cells(decode(head).lstrip().partition("\n")[0]))
+    rows = (line for line in decode(head).split("\n") if line.strip() and not line.startswith(_COMMENT))
+    return is_header(_cells(next(rows, "")))
 
 
 def read(stream: BinaryIO, file: str, options: Options) -> Iterator[History | InputError]:
@@ -51,7 +54,8 @@ def read(stream: BinaryIO, file: str, options: Options) -> Iterator[History | In
                 yield from by_columns
                 return
     numbered = lines(source)
-    line, first = next(((number, text) for number, text in numbered if text.strip()), (1, ""))
+    line, first = next(((number, text) for number, text in numbered if text.strip() and not text.startswith(_COMMENT)),
+                       (1, ""))
     names = _cells(first)
     try:
         columns = header(names)
@@ -94,6 +98,8 @@ def _broken(data: bytes, error: Exception) -> Iterator[bytes]:
 def _is_plain(data: bytes, characters: Column, ends: Column, delimiter: str) -> bool:
     """Does every reader of CSV find the same cells in this, and a record per line? Quotes must enclose whole cells."""
     returns = data.count(b"\r")
+    if b"\n#" in data or data.startswith(b"#"):
+        return False
     if b"\0" in data or b"\n\n" in data or b"\n\r\n" in data or returns != data.count(b"\r\n"):
         return False
     if data.find(b'"', ends[0]) < 0:
@@ -179,6 +185,8 @@ class _Feed:
 
     def __next__(self) -> str:
         numbered = self._again.pop() if self._again else next(self._source)
+        while not self.taken and numbered[1].startswith(_COMMENT):
+            numbered = next(self._source)
         self.taken.append(numbered)
         self.line, text = numbered
         return text
@@ -196,7 +204,6 @@ def _rows(reader: Iterator[list[str]], feed: _Feed, places: list[int], width: in
     select, empty = itemgetter(*places), [""]
     while True:
         feed.taken.clear()
-        line = feed.line + 1
         try:
             cells = next(reader)
         except StopIteration:
@@ -205,6 +212,7 @@ def _rows(reader: Iterator[list[str]], feed: _Feed, places: list[int], width: in
             yield InputError(f"this row cannot be read as CSV ({error}); is there a stray quote?", file,
                              feed.take_back())
             continue
+        line = feed.taken[0][0]
         if len(cells) > width and any(cells[width:]):
             yield InputError(f"this row has {len(cells)} cells, the header {width}: {shown(','.join(cells))}",
                              file, line)
@@ -214,12 +222,16 @@ def _rows(reader: Iterator[list[str]], feed: _Feed, places: list[int], width: in
 
 
 class _Lines:
-    """Where the csv module writes to. It quotes a carriage return only when that ends its lines too."""
+    """Where the csv module writes to. It quotes a carriage return only when that ends its lines too, and knows of no
+    comments."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
 
     def write(self, row: str) -> None:
+        if row.startswith(_COMMENT):
+            first, comma, rest = row.partition(",")
+            row = f'"{first}"{comma}{rest}'
         self._stream.write(encode(row.removesuffix("\r\n") + "\n"))
 
 

@@ -11,16 +11,20 @@ files in any format, `generate` runs small machines. Everything heavy is importe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    import os
+    import pandas
 
     from gradual.evidence.verdict import Verdict
     from gradual.history import Builder, History, InputError, Options
     from gradual.models import Model
     from gradual.progress import Progress
+
+    Source: TypeAlias = History | str | os.PathLike[str] | pandas.DataFrame | Sequence[Mapping[str, object]]
+    """What can be checked."""
 
 __version__ = "0.1.0"
 __all__ = [
@@ -41,12 +45,13 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'gradual' has no attribute {name!r}")
 
 
-def check(history: History | str | os.PathLike[str], model: str | Model = "sc", *, engine: str = "auto",
+def check(history: Source, model: str | Model = "sc", *, engine: str = "auto",
           completion: str = "auto", timeout: float | None = None, unordered: bool | None = None,
           format: str | None = None, options: Options | None = None) -> Verdict:
     """Is a history consistent with a memory model?
 
-    history     a History, or the path of a trace that holds exactly one
+    history     a History; the path of a trace that holds exactly one; a pandas DataFrame or a list of dicts with the
+                columns of CSV
     model       a name ("sc", "tso", …: `gradual models` lists them), the path of a .cat file, or a Model
     engine      "schedule" is near-linear, "datalog" climbs the ladder of criteria first; "auto" is schedule, and names
                 the criterion that a small violation fails
@@ -56,7 +61,8 @@ def check(history: History | str | os.PathLike[str], model: str | Model = "sc", 
     format, options  as for `read`, when a path is given
 
     The verdict's `evidence` (a run of the machine, or a proof that there is none) has been checked.
-    A Verdict is true when it says "consistent". Raises InputError when the trace cannot be read.
+    A Verdict is true when it says "consistent", false when it says "violation"; asked whether it is true, an unknown
+    one raises ValueError. Raises InputError when the trace cannot be read.
     """
     from gradual.deadline import Deadline
     from gradual.deciding import pipeline
@@ -78,7 +84,7 @@ def check(history: History | str | os.PathLike[str], model: str | Model = "sc", 
     return words.told(verdict, history)
 
 
-def _only(path: str | os.PathLike[str], format: str | None = None, options: Options | None = None,
+def _only(source: Source, format: str | None = None, options: Options | None = None,
           timeout: float | None = None) -> History:
     from dataclasses import replace
 
@@ -87,14 +93,23 @@ def _only(path: str | os.PathLike[str], format: str | None = None, options: Opti
 
     if timeout is not None:
         options = replace(options or Chosen(), timeout=timeout)
-    histories = read(path, format=format, options=options)
+    if isinstance(source, str | os.PathLike):
+        path, histories = os.fspath(source), read(source, format=format, options=options)
+    else:
+        from gradual.adapters import table
+
+        path, histories = "", table(source, options or Chosen())
     first: History | InputError | None = next(histories, None)
     if first is None:
-        raise InputError("there is no history in this file", str(path))
+        raise InputError("there is no history in it", path)
     if isinstance(first, Exception):
         raise first
+    if not len(first) and not (options and options.allow_empty):
+        from gradual.files import NO_OPERATIONS
+
+        raise InputError(NO_OPERATIONS, path)
     if next(histories, None) is not None:
-        raise InputError("there is more than one history in this file; iterate over gradual.read(...)", str(path))
+        raise InputError("there is more than one history in it; take them one by one", path)
     return first
 
 
@@ -102,15 +117,24 @@ def explain(verdict: Verdict, history: History, model: str | Model | None = None
     """Why a history violates a model, step by step, as `gradual explain` tells it; empty for any other verdict.
 
     model  the one that was checked; it may be left out when it ships with the package
+
+    Raises ValueError for a history that the verdict is not about.
     """
+    from gradual.evidence import certificate
     from gradual.models import load
     from gradual.telling import prose, shortened
 
     chosen = load(verdict.model if model is None else model)
+    if verdict.evidence is not None:
+        try:
+            certificate.check(history, chosen, verdict.evidence)
+        except (certificate.CertificateError, IndexError) as error:
+            raise ValueError("this verdict is not about this history: its evidence does not hold here "
+                             f"({error})") from None
     return prose(shortened(verdict, history, chosen), history, chosen)
 
 
-def classify(history: History | str | os.PathLike[str], *, timeout: float | None = None) -> dict[str, bool | None]:
+def classify(history: Source, *, timeout: float | None = None) -> dict[str, bool | None]:
     """Which of CC, CCv, CM, CCM, SC, wCCM, TSO, PSO hold? None where the time limit came first."""
     from gradual.deciding import classification
     from gradual.history import History
@@ -120,7 +144,7 @@ def classify(history: History | str | os.PathLike[str], *, timeout: float | None
     return classification.classify(history, timeout=timeout)
 
 
-def shrink(history: History | str | os.PathLike[str], model: str | Model = "sc", *, timeout: float | None = None,
+def shrink(history: Source, model: str | Model = "sc", *, timeout: float | None = None,
            progress: Progress | None = None) -> History:
     """The operations of a violating history that cannot be spared: without any one of them it is consistent, or wrong
     in another way. Lines, ticks and values are those of the whole. Raises ValueError when nothing is violated.

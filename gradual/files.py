@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import os
@@ -18,6 +19,7 @@ from gradual.deadline import alarm, shared_by
 from gradual.history import History, InputError, NoMemory, NotInTime, Options, reason
 
 NO_OPERATIONS = "there are no operations in it; is the monitor alive? (--allow-empty: that is all right)"
+UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 HEAD = 1 << 16
 """Enough of a trace to recognise it by."""
 
@@ -65,6 +67,14 @@ def _unzipped(stream: BinaryIO) -> tuple[bytes, BinaryIO]:
     return head, stream
 
 
+def _as_utf8(stream: BinaryIO, file: str) -> BinaryIO:
+    """What some programs on Windows write."""
+    try:
+        return io.BytesIO(stream.read().decode("utf-16").encode())
+    except UnicodeError as error:
+        raise InputError(f"this begins as UTF-16 text does, and is none: {error}", file) from None
+
+
 def recognised(file: str, likely: str | None = None) -> bool:
     """Does the file begin as a trace of some format does? A `likely` one is asked first."""
     try:
@@ -105,6 +115,8 @@ def read(path: str | os.PathLike[str], format: str | None, options: Options) -> 
             head, stream = _unzipped(raw)
             if not head:
                 raise InputError("there is nothing in it", file)
+            if head.startswith(UTF16):
+                head, stream = _peek(_as_utf8(stream, file))
             adapter = adapters.adapter(format or adapters.recognise(head, file))
             for item in _timed(adapter.read(stream, file, options), file, options.timeout):
                 empty = False

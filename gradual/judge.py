@@ -56,17 +56,24 @@ class Judgement:
         return replace(self, verdict=words.told(replace(verdict, message=""), self.item))
 
     @property
-    def text(self) -> str:
+    def line(self) -> str:
+        """The verdict alone."""
         if isinstance(self.item, InputError):
             return f"{self.title}: {self.verdict.verdict}: {visible(self.item.message)}"
         if self.verdict.verdict == "error":
             return f"{self.title}: {self.verdict.model} error: {visible(self.verdict.message)}"
+        return f"{self.title}: {words.summary(self.verdict, self.item)}"
+
+    @property
+    def text(self) -> str:
+        """The same, with the evidence of a violation."""
+        if isinstance(self.item, InputError) or self.verdict.verdict == "error":
+            return self.line
         lines = brief(self.verdict, self.item, self.model).splitlines()
         if self.orders is not None:
             left = ", ".join(f"{percent:.2f} % by {name}" for name, percent in self.orders.items())
             lines.append(f"write pairs left unordered: {left or 'there are none to order'}")
-        title = f"{self.title}: {words.summary(self.verdict, self.item)}"
-        return "\n".join([title, *(f"    {line}" for line in lines)])
+        return "\n".join([self.line, *(f"    {line}" for line in lines)])
 
     @property
     def json(self) -> records.Record:
@@ -121,7 +128,7 @@ class Judge:
 
     def summary(self) -> str:
         """How many verdicts of each kind there were."""
-        return "gradual: " + ", ".join(f"{count} {verdict}" for verdict, count in sorted(self._seen.items()))
+        return "gradual: " + words.tallied(self._seen)
 
     def judgements(self, items: Iterable[Item], progress: Progress, *,
                    patience: float = PATIENCE) -> Iterator[Judgement]:
@@ -132,7 +139,8 @@ class Judge:
                 once = self.errors_once and isinstance(item, InputError)
                 for model in self.models[:1] if once else self.models:
                     progress.start(f"{getattr(item, 'name', '')} under {model}")
-                    verdict = early.get((place, model.name)) or self._verdict(item, model)
+                    known = early.get((place, model.name))
+                    verdict = self._verdict(item, model) if known is None else known
                     if isinstance(item, History):
                         verdict = words.told(verdict, item)
                     judgement = Judgement(item, verdict, model, self._orders(item, model))

@@ -11,6 +11,13 @@ PATIENCE = 2.0
 """Seconds before the line appears."""
 
 
+def erase_line() -> None:
+    """On a terminal. Past the text layer, which lets no text move the cursor."""
+    sys.stderr.flush()
+    sys.stderr.buffer.write(b"\r\x1b[K")
+    sys.stderr.buffer.flush()
+
+
 class Progress:
     """While open, shows `doing` with its time once that exceeds two seconds."""
 
@@ -40,8 +47,7 @@ class Progress:
     def clear(self) -> None:
         """Make room for output."""
         if self._shown:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+            erase_line()
             self._shown = False
 
     def _run(self) -> None:
@@ -49,6 +55,7 @@ class Progress:
             elapsed = time.monotonic() - self._since
             if self.doing and elapsed > PATIENCE:
                 self._shown = True
-                sys.stderr.write(f"\r\x1b[K{self.done} done, now {self.doing}: {elapsed:.0f} s")
+                erase_line()
+                sys.stderr.write(f"{self.done} done, now {self.doing}: {elapsed:.0f} s")
                 sys.stderr.flush()
         self.clear()

@@ -475,3 +475,16 @@ def test_initial_values_of_nothing(trace: Path) -> None:
     assert done.returncode == 2 and "no history has the address zz" in done.stderr
     assert gradual("check", trace, "--initial", "x=1=2").returncode == 2
     assert gradual("check", trace, "--initial", "x=7", "--model", "tso").returncode == 1  # nobody wrote 0
+
+
+def test_verdicts_in_words(tmp_path: Path, trace: Path) -> None:
+    """People get words, JSON the names; and no percentage of a saturation that stopped."""
+    done = gradual("check", trace, "--model", "tso")
+    assert "TSO consistent, a run explains every value (" in done.stdout
+    assert records(gradual("check", trace, "--model", "tso", "--json"))[0]["decided_by"] == "schedule"
+    gradual("generate", "--machine", "broken", "--operations", "800", "--seed", "3", "-o", tmp_path / "broken.csv")
+    done = gradual("check", tmp_path / "broken.csv")
+    assert "SC violation by a cycle (" in done.stdout
+    assert "saturation stopped at the first contradiction" in done.stdout and "left unordered" not in done.stdout
+    row = records(gradual("check", tmp_path / "broken.csv", "--json"))[0]
+    assert (row["decided_by"], row["ordered_by"], row["unordered_percent"]) == ("cycle", "saturation", None)

@@ -109,3 +109,26 @@ def test_the_python_interface(tmp_path: Path) -> None:
     for wrong in ({"model": "arm"}, {"engine": "magic"}, {"completion": "magic"}):
         with pytest.raises(ValueError, match="there are"):
             gradual.check(history, **wrong)  # type: ignore[arg-type]
+
+
+def test_unknown_is_neither_true_nor_false() -> None:
+    verdict = gradual.check(gradual.generate(operations=20), timeout=0)
+    assert verdict.verdict == "unknown"
+    with pytest.raises(ValueError, match="neither consistent nor a violation"):
+        bool(verdict)
+
+
+def test_an_explanation_is_of_the_verdicts_own_history() -> None:
+    def history(*rows: tuple[str, str, str, int]) -> gradual.History:
+        builder = gradual.Builder("", "")
+        for thread, kind, address, value in rows:
+            (builder.write if kind == "W" else builder.read)(thread, address, value)
+        return builder.build()
+
+    own = history(("0", "W", "x", 1), ("0", "R", "y", 0), ("1", "W", "y", 1), ("1", "R", "x", 0))
+    verdict = gradual.check(own)
+    assert gradual.explain(verdict, own)
+    for other in (history(("0", "W", "x", 1)), gradual.generate(operations=50),
+                  history(("0", "W", "x", 1), ("0", "R", "y", 0), ("1", "W", "y", 1), ("1", "R", "x", 1))):
+        with pytest.raises(ValueError, match="not about this history"):
+            gradual.explain(verdict, other)

@@ -7,6 +7,8 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 
+from gradual.progress import erase_line
+
 BAR = 24
 PLAIN = 10.0
 """Seconds between plain lines."""
@@ -46,11 +48,12 @@ class Board:
         now = time.monotonic()
         if now - self._shown >= (SMOOTH if self._tty else PLAIN):
             self._shown = now
-            self._say(f"\r\x1b[K{self._bar()} {self}" if self._tty else f"gradual: {self}\n")
+            self.clear()
+            self._say(f"{self._bar()} {self}" if self._tty else f"gradual: {self}\n")
 
     def clear(self) -> None:
         if self._tty:
-            self._say("\r\x1b[K")
+            erase_line()
 
     def _say(self, text: str) -> None:
         sys.stderr.write(text)

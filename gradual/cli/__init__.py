@@ -57,9 +57,9 @@ def _prepare_streams() -> None:
                 os.close(place)
             if number:
                 setattr(sys, name, open(number, "w", encoding="utf-8", closefd=False))  # noqa: SIM115  (it stays open)
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+    from gradual.cli.streams import visible_stream
+
+    sys.stdout, sys.stderr = visible_stream(sys.stdout), visible_stream(sys.stderr)
 
 
 def silence() -> None:

@@ -74,6 +74,9 @@ def check(
     unordered: Annotated[bool, typer.Option("--unordered", help="Count the write pairs left unordered of histories of "
                                             "any size; otherwise of up to 20 000 operations.")] = False,
     as_json: Json = False,
+    oneline: Annotated[bool, typer.Option("--oneline", help="One line for each history and model, without the "
+                                          "evidence.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no verdicts: the exit status tells.")] = False,
     witness: Annotated[str | None, typer.Option("--witness", metavar="OUT", help="Write the run that explains each "
                                                 "consistent history to OUT, a JSON object per line.")] = None,
 ) -> None:
@@ -97,10 +100,12 @@ def check(
             if witness is not None and (run := found.witness) is not None:
                 keep(run)
             progress.clear()
-            print(json.dumps(found.json) if as_json else _text(found, budget, timeout), flush="-" in files)
+            if not quiet:
+                told = json.dumps(found.json) if as_json else found.line if oneline else _text(found, budget, timeout)
+                print(told, flush="-" in files)
             if fail_fast and found.verdict.verdict == "violation":
                 break
-    if not as_json and progress.done > 1:
+    if not as_json and not quiet and progress.done > 1:
         typer.echo(judge.summary(), err=True)
     raise typer.Exit(judge.status)
 
@@ -130,6 +135,10 @@ def _witnesses(out: str | None, files: list[str]) -> Iterator[Callable[[dict[str
         raise refused(f"--witness {out}", error) from None
 
 
+CLASSIFIED = 20_000
+"""Operations up to which the criteria, which are quadratic, are asked without a time limit."""
+
+
 @app.command(epilog="""Example:
 
   gradual classify traces/figures.csv
@@ -157,6 +166,11 @@ def classify(files: Files, model: Models = None, format: Format = None, addresse
                 criteria: dict[str, bool | None] = dict.fromkeys(told)
                 name = item.history or _stem(item.file)
                 typer.echo(f"gradual: {item}", err=True)
+            elif len(item) > CLASSIFIED and timeout is None:
+                failed, name, criteria = True, item.name, dict.fromkeys(told)
+                typer.echo(f"gradual: {item.file}: {item.name} has {len(item)} operations, and the criteria below the "
+                           f"models take hours beyond {CLASSIFIED}. `gradual check --model all` decides the models at "
+                           "any size; --timeout S tries for S seconds", err=True)
             else:
                 criteria = classify_history(item, chosen, timeout=timeout)
                 name = item.name

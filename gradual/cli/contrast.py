@@ -354,7 +354,6 @@ def _page(found: Table, path: str) -> None:
 
 def _machine(name: str | None, command: str | None, timeout: float) -> Tested:
     from gradual.cli.common import known_machine, trace_options
-    from gradual.cli.fuzz import usable
     from gradual.contrast.tested import HOST, Clients, Host
     from gradual.fuzz.machine import Command, Small
 
@@ -363,7 +362,6 @@ def _machine(name: str | None, command: str | None, timeout: float) -> Tested:
     if name is not None:
         known_machine(name)
         return Clients(Small(name))
-    usable(command)
     return Clients(Command(command or "", None, trace_options(None, None), timeout))
 
 

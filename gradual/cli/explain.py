@@ -110,4 +110,4 @@ def _text(judgement: Judgement, witness: bool, outputs: Outputs, timeout: float 
             verdict = judgement.shortened().verdict
         outputs.write(verdict, item, model)
         return f"{title}\n\n{prose(verdict, item, model)}"
-    return f"{title}\n\n{run(verdict, item, model)}" if witness and verdict else title
+    return f"{title}\n\n{run(verdict, item, model)}" if witness and verdict.verdict == "consistent" else title

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -41,7 +40,8 @@ EXAMPLES = """Examples:
   gradual fuzz --command 'gcc -O1 -pthread {c} -o {c}.out && {c}.out' --model tso --runs 100
 
 A command gets the client as JSON in {program} and as C in {c}, and leaves the trace in {trace} (or prints it, where the
-command does not mention {trace}); {seed} is the seed. Patterns: uniform, hot, false-sharing, producer-consumer,
+command does not mention {trace}); {seed} is the seed. Other braces, as in awk '{print}' and ${HOME}, stay as they
+are, and {{seed}} is {seed} itself. Patterns: uniform, hot, false-sharing, producer-consumer,
 eviction, or mixed (each in turn).
 
 Exit status: 0 no violation, 1 some violation, 2 usage error or a run that failed, 3 unknown and nothing worse,
@@ -66,7 +66,7 @@ def fuzz(
                                                   "seconds.")] = None,
     keep_going: Annotated[bool, typer.Option("--keep-going", help="Do not stop at the first violation.")] = False,
     save: Annotated[Path | None, typer.Option("--save", metavar="DIR", help="Keep violating histories there, whole and "
-                                              "shrunk.")] = None,
+                                              "shrunk, with client (JSON, C), command and seed.")] = None,
     run_timeout: Annotated[float, typer.Option("--run-timeout", min=0.1, metavar="S", help="Seconds for one run of the "
                                                "command; then it is stopped, and the loop goes on.")] = 60.0,
     timeout: Timeout = None,
@@ -86,12 +86,13 @@ def fuzz(
     if pattern != MIXED and pattern not in PATTERNS:
         raise usage_error(f"no pattern called {pattern!r}; there are {', '.join([*PATTERNS, MIXED])}")
     known_machine(machine)
-    usable(command, save)
+    _usable(save)
     tested = (Small(machine) if machine is not None
               else Command(command or "", format, trace_options(addresses, initial, hex=hex), run_timeout))
     clients = (random_client(threads, operations, locations, number, pattern) for number in count(seed))
     loop = Loop(clients, tested, models_of(model), runs=runs or (1000 if seconds is None else None), seconds=seconds,
-                keep_going=keep_going, save=save, timeout=timeout)
+                keep_going=keep_going, save=save, timeout=timeout,
+                again=_again(machine, command, threads, operations, locations, pattern))
     with Progress() as progress:
         def tell(found: Judgement) -> None:
             progress.clear()
@@ -108,12 +109,18 @@ def fuzz(
     raise typer.Exit(130 if interrupted else loop.status)
 
 
-def usable(command: str | None, save: Path | None = None) -> None:
+def _again(machine: str | None, command: str | None, threads: int, operations: int, locations: int,
+           pattern: str) -> str:
+    """This command, but for model, seed and runs."""
+    from shlex import quote
+
+    tested = f"--machine {machine}" if machine is not None else f"--command {quote(command or '')}"
+    return (f"gradual fuzz {tested} --threads {threads} --operations {operations} --locations {locations} "
+            f"--pattern {pattern}")
+
+
+def _usable(save: Path | None) -> None:
     """What would go wrong after hours is said at once."""
-    names = {"program", "c", "trace", "seed"}
-    for name in re.findall(r"(?<!\$)\{(\w+)\}", command or ""):
-        if name not in names:
-            raise usage_error(f"--command: {{{name}}} is not one of {{program}}, {{c}}, {{trace}}, {{seed}}")
     if save is not None:
         try:
             save.mkdir(parents=True, exist_ok=True)
@@ -122,19 +129,23 @@ def usable(command: str | None, save: Path | None = None) -> None:
 
 
 def _report(tally: Tally) -> Iterator[str]:
+    from gradual.telling.words import counted, tallied
+
     seconds, histories = max(tally.seconds, 1e-9), max(tally.histories, 1)
-    yield (f"{tally.histories} histories, {tally.operations} operations in {seconds:.1f} s "
+    made = "1 history" if tally.histories == 1 else f"{tally.histories} histories"
+    yield (f"{made}, {counted(tally.operations, 'operation')} in {seconds:.1f} s "
            f"({tally.histories / seconds:.0f} histories/s); running took {tally.simulating:.1f} s")
-    yield "verdicts: " + (", ".join(f"{n} {name}" for name, n in sorted(tally.verdicts.items())) or "none")
+    yield "verdicts: " + (tallied(tally.verdicts) or "none")
     if tally.judged:
         yield (f"coverage: {tally.unordered_percent / tally.judged:.1f} % of write pairs left unordered, "
                f"{tally.communications / histories:.1f} reads per history from another thread")
     if tally.first_violation is not None:
         runs, operations, after = tally.first_violation
-        yield f"first violation: history {runs}, after {operations} operations and {after:.1f} s"
+        yield f"first violation: history {runs}, after {counted(operations, 'operation')} and {after:.1f} s"
         yield "seen by: " + ", ".join(f"{name} {n}" for name, n in tally.deciders.most_common())
-        yield "shrunk: " + ", ".join(f"{before} to {after} operations" for before, after in tally.shrunk[:5]) + (
+        smaller = [f"{before} to {counted(after, 'operation')}" for before, after in tally.shrunk[:5]]
+        yield "shrunk: " + ", ".join(smaller) + (
             f", and {len(tally.shrunk) - 5} more" if len(tally.shrunk) > 5 else "")
     yield from tally.saved[:10]
     if len(tally.saved) > 10:
-        yield f"and {len(tally.saved) - 10} more files"
+        yield f"and {counted(len(tally.saved) - 10, 'more file')}"

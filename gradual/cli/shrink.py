@@ -136,7 +136,7 @@ def _first_violation(candidates: Iterator[Any], model: Model, deadline: Deadline
     for item in candidates:
         if (found := shrunk(item)) is not None:
             return found
-    unknown = [(name, error) for name, error in others if not error.verdict]
+    unknown = [(name, error) for name, error in others if error.verdict.verdict == "unknown"]
     if unknown:
         name, reason = unknown[0]
         typer.echo(f"gradual: {name}: {model} unknown: {reason}", err=True)

@@ -47,7 +47,7 @@ def decide(histories: Sequence[History], model: Model, *, violations: bool = Tru
         for h, verdict in zip(chosen, _decided(plain, model, fits, violations), strict=True):
             found[h] = verdict
     seconds = (time.perf_counter() - started) / max(len(histories), 1)
-    return [verdict and replace(verdict, seconds=seconds) for verdict in found]
+    return [None if verdict is None else replace(verdict, seconds=seconds) for verdict in found]
 
 
 def _is_plain(history: History, fits: Fit) -> bool:

@@ -149,10 +149,12 @@ class _Decision:
         """How much of the store order is forced, unless the ladder said so already."""
         if self.counted and self.ordered_by is None:
             try:
-                ordered = Saturation([self.history], fits, self.deadline).ordered_pairs()
+                saturation = Saturation([self.history], fits, self.deadline)
             except (MemoryError, TimeoutError):
                 return  # the verdict stands without it
-            self.ordered_by, self.ordered = "saturation", min(ordered, self.write_pairs)
+            self.ordered_by = "saturation"
+            if not saturation.contradicted():  # where it stopped says nothing
+                self.ordered = min(saturation.ordered_pairs(), self.write_pairs)
 
     def _criterion(self) -> str | None:
         """The first criterion that a violation fails, where that is soon found."""

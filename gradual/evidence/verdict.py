@@ -142,7 +142,8 @@ class Verdict:
     write_pairs: int = 0
     """Pairs of non-initial writes to one location."""
     unordered_pairs: int | None = None
-    """Those which the last partial store order computed left open; None when there was none."""
+    """Those which the last partial store order computed left open; None when there was none, or when it stopped at a
+    contradiction."""
     ordered_by: str | None = None
     """What computed that order."""
     seconds: float = 0.0
@@ -156,5 +157,11 @@ class Verdict:
         return 100.0 * self.unordered_pairs / self.write_pairs if self.write_pairs else 0.0
 
     def __bool__(self) -> bool:
-        """True for a consistent history, so that `if gradual.check(h)` reads well."""
+        """True for a consistent history, false for a violation, so that `if gradual.check(h)` reads well.
+
+        Raises ValueError where neither is known: `if not verdict` must not take that for a violation.
+        """
+        if self.verdict not in ("consistent", "violation"):
+            raise ValueError(f"{self.verdict} is neither consistent nor a violation ({self.message}); ask "
+                             "verdict.verdict, or allow more time")
         return self.verdict == "consistent"

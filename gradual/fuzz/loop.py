@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -62,7 +64,8 @@ class Loop:
     """Clients for a machine, until there is a reason to stop."""
 
     def __init__(self, clients: Iterator[Client], machine: Machine, models: Sequence[str | Model], *, runs: int | None,
-                 seconds: float | None, keep_going: bool, save: Path | None, timeout: float | None) -> None:
+                 seconds: float | None, keep_going: bool, save: Path | None, timeout: float | None,
+                 again: str = "") -> None:
         self._clients = clients
         self._machine = machine
         self._judge = Judge(models, timeout=timeout, errors_once=True)
@@ -71,6 +74,10 @@ class Loop:
         self._keep_going = keep_going
         self._save = save
         self._timeout = timeout
+        self._again = again
+        """The command that runs a client again, but for its seed."""
+        self._ran: dict[str, Client] = {}
+        """The clients of histories that are being judged."""
         self.tally = Tally()
 
     @property
@@ -97,6 +104,8 @@ class Loop:
                 self._keep(found.item, found.model)
                 if not self._keep_going:
                     break
+            if verdict.model == self._judge.models[-1].name:
+                self._ran.pop(found.name, None)
         return tally
 
     def _histories(self) -> Iterator[History | InputError]:
@@ -108,16 +117,34 @@ class Loop:
             started = time.perf_counter()
             found = self._machine.run(client)
             self.tally.simulating += time.perf_counter() - started
-            yield replace(found, line=np.zeros_like(found.line)) if isinstance(found, History) else found
+            if isinstance(found, History):
+                self._ran[found.name] = client
+                yield replace(found, line=np.zeros_like(found.line))
+            else:
+                yield found
 
     def _keep(self, history: History, model: Model) -> None:
         small = shrink(history, model, timeout=self._timeout)
         self.tally.shrunk.append((len(history), len(small)))
         if self._save is not None:
+            client, name = self._ran[history.name], files.safe_name(history.name)
             for kind, made in (("", history), ("-small", small)):
-                target = self._save / f"{files.safe_name(history.name)}-{files.safe_name(str(model))}{kind}.csv"
-                try:
-                    files.write([made], target)
-                    self.tally.saved.append(f"saved {target}")
-                except OSError as error:  # the hunt is worth more than this file
-                    self.tally.saved.append(f"not saved: {target}: {reason(error)}")
+                self._write(f"{name}-{files.safe_name(str(model))}{kind}.csv", partial(files.write, [made]))
+            again = {"seed": client.seed, "model": str(model),
+                     "again": f"{self._again} --model {model} --seed {client.seed} --runs 1"}
+            for ending, text in (("client.json", client.as_json()), ("client.c", client.as_c()),
+                                 ("run.json", json.dumps(again))):
+                self._write(f"{name}-{ending}", partial(_put, text=text))
+
+    def _write(self, name: str, write: Callable[[Path], object]) -> None:
+        assert self._save is not None
+        target = self._save / name
+        try:
+            write(target)
+            self.tally.saved.append(f"saved {target}")
+        except OSError as error:  # the hunt is worth more than this file
+            self.tally.saved.append(f"not saved: {target}: {reason(error)}")
+
+
+def _put(target: Path, text: str) -> None:
+    target.write_text(f"{text}\n", encoding="utf-8")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import signal
 import subprocess
 import tempfile
 from array import array
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -49,6 +51,18 @@ class Small:
                            array("q", [o.value if o.kind != FENCE else 0 for o in operations]))
 
 
+_PLACE = re.compile(r"(?<!\$)\{\{(program|c|trace|seed)\}\}|(?<!\$)\{(program|c|trace|seed)\}")
+
+
+def filled(template: str, values: Mapping[str, str]) -> str:
+    """A command with its places filled in. Other braces are the shell's or awk's; doubled ones are meant literally.
+
+    >>> filled("awk '{print}' {c} ${c} {{c}}", {"c": "client.c"})
+    "awk '{print}' client.c ${c} {c}"
+    """
+    return _PLACE.sub(lambda found: f"{{{found[1]}}}" if found[1] else values[found[2]], template)
+
+
 class Command:
     """A simulator: `{program}` is the client as JSON, `{c}` as C, `{trace}` the file to write, `{seed}` the seed.
 
@@ -60,6 +74,11 @@ class Command:
         self.format = format
         self.options = options
         self.timeout = timeout
+
+    @property
+    def _writes_trace(self) -> bool:
+        """Or is what it prints the trace?"""
+        return any(found[2] == "trace" for found in _PLACE.finditer(self.template))
 
     def run(self, client: Client) -> History | InputError:
         with tempfile.TemporaryDirectory(prefix="gradual-") as folder:
@@ -78,11 +97,9 @@ class Command:
         names = {"program": folder / "client.json", "c": folder / "client.c", "trace": trace, "seed": client.seed}
         (folder / "client.json").write_text(client.as_json(), encoding="utf-8")
         (folder / "client.c").write_text(client.as_c(), encoding="utf-8")
-        command = self.template
-        for name, value in names.items():
-            command = command.replace(f"{{{name}}}", shlex.quote(str(value)))
+        command = filled(self.template, {name: shlex.quote(str(value)) for name, value in names.items()})
         try:
-            with nullcontext(subprocess.PIPE) if "{trace}" in self.template else trace.open("wb") as printed:
+            with nullcontext(subprocess.PIPE) if self._writes_trace else trace.open("wb") as printed:
                 status, said = self._end(command, printed)
         except subprocess.TimeoutExpired:
             return self._failed(client, f"took more than {self.timeout:g} s and was stopped")

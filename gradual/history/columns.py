@@ -9,6 +9,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 
@@ -82,6 +83,30 @@ class History(Annotations):
         found = copy(self)
         object.__setattr__(found, "reading", seconds)
         return found
+
+    def to_pandas(self) -> Any:
+        """A DataFrame with a row per operation, which `gradual.check` takes again. As in CSV, what locations start
+        with (where it is not 0) and end with are rows too, `init` and `final`."""
+        import pandas as pd
+
+        kind, nowhere = self.kind, self.location == NO_LOCATION
+        names = np.array([*self.locations, None], dtype=object)
+        rows = pd.DataFrame({
+            "thread": np.array(self.threads, dtype=object)[self.thread],
+            "op": np.array(["R", "W", "RMW", "F"], dtype=object)[kind], "address": names[self.location],
+            "value": pd.array(np.where(kind == READ, self.read, self.written), dtype="Int64"),
+            "read": pd.array(self.read, dtype="Int64"),
+            "time": pd.array(self.tick, dtype="Int64"), "line": pd.array(self.line, dtype="Int64")})
+        rows.loc[nowhere, "value"] = pd.NA
+        rows.loc[kind != RMW, "read"] = pd.NA
+        rows.loc[self.tick == NO_TICK, "time"] = pd.NA
+        rows.loc[self.line == 0, "line"] = pd.NA
+        before = [{"op": "init", "address": self.locations[at], "value": int(self.initial[at])}
+                  for at in np.flatnonzero(self.initial)]
+        after = [{"op": "final", "address": self.locations[at], "value": int(self.final_value[at])}
+                 for at in np.flatnonzero(self.final_line >= 0)]
+        parts = [pd.DataFrame(part, columns=rows.columns).astype(rows.dtypes) for part in (before, after)]
+        return pd.concat([parts[0], rows, parts[1]], ignore_index=True) if before or after else rows
 
     @property
     def reads(self) -> Column:

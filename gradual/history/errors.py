@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from gradual.history.values import visible
+
 
 class InputError(Exception):
     """A history that cannot be checked as it was given, in words for the person who gave it."""
@@ -15,7 +17,7 @@ class InputError(Exception):
 
     def __str__(self) -> str:
         place = ":".join(str(part) for part in (self.file, self.line) if part)
-        return f"{place}: {self.message}" if place else self.message
+        return visible(f"{place}: {self.message}" if place else self.message)
 
 
 class NoMemory(InputError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from gradual.evidence.verdict import Broken, Cycle, Evidence, Overwritten, Path, Refutation, ThinAir, Verdict
@@ -13,6 +14,27 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
+def tallied(verdicts: Mapping[str, int]) -> str:
+    """How many of each: `3 consistent, 2 errors, 1 violation`."""
+    nouns = ("error", "violation")
+    return ", ".join(counted(count, verdict) if verdict in nouns else f"{count} {verdict}"
+                     for verdict, count in sorted(verdicts.items()))
+
+
+IN_WORDS = {
+    "schedule": ", a run explains every value", "cycle": " by a cycle", "search": " by a cycle in every store order",
+    "thin-air": " by a value that nobody wrote", "own-future": " by a read of its own thread's future",
+    "final": " by a final value", "general": " by trying store orders", "enumerate": " by enumerating store orders",
+    "sat": " by SAT from the ladder's order", "direct": " by the plain SAT encoding",
+}
+"""What decided, for people; JSON and tables have the names. Criteria are called by their names everywhere."""
+
+
+def decided(by: str) -> str:
+    """What decided, as it goes on after the verdict."""
+    return IN_WORDS.get(by, f" by {by}")
+
+
 def buffers_stores(model: Model) -> bool:
     """Does its machine let stores wait before they reach memory?"""
     return (model.machine or "").startswith("store buffer")
@@ -20,11 +42,13 @@ def buffers_stores(model: Model) -> bool:
 
 def summary(verdict: Verdict, history: History) -> str:
     """The verdict line, without the history's name."""
-    by = f" by {verdict.decided_by}" if verdict.decided_by else ""
+    by = decided(verdict.decided_by) if verdict.decided_by else ""
     counts = ((len(history), "operation"), (len(history.threads), "thread"), (len(history.locations), "location"))
     size = ", ".join(counted(count, noun) for count, noun in counts)
     pairs = ""
-    if verdict.write_pairs and verdict.ordered_by:
+    if verdict.write_pairs and verdict.ordered_by and verdict.unordered_percent is None:
+        pairs = f", {verdict.ordered_by} stopped at the first contradiction"
+    elif verdict.write_pairs and verdict.ordered_by:
         pairs = f", {verdict.unordered_percent:.1f} % of write pairs left unordered by {verdict.ordered_by}"
     elif verdict.write_pairs and verdict.verdict == "consistent":
         pairs = ", write pairs left unordered not counted: --unordered does"
@@ -69,7 +93,7 @@ def opening(refutation: Refutation) -> str:
     if not pairs:
         return f"in any store order, {end}"
     return (f"no single cycle tells: search ordered {counted(len(pairs), 'pair')} of stores both ways, and in each of "
-            f"the {cases} cases {end}")
+            f"the {counted(cases, 'case')} {end}")
 
 
 def pairs_tried(refutation: Refutation) -> list[tuple[int, int]]:

@@ -55,7 +55,7 @@ class Axioms:
         arrows = self._arrows(execution)
         if any(_failing(check.kind, arrows[check.name]) for check in self.model.checks):
             return None
-        sorter: TopologicalSorter[int] = TopologicalSorter({event.number: () for event in self.program.events})
+        sorter: TopologicalSorter[int] = TopologicalSorter(dict.fromkeys(execution.events, ()))
         for arrow in arrows[GLOBAL]:
             if arrow.start >= 0:
                 sorter.add(arrow.end, arrow.start)

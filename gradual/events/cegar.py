@@ -1,17 +1,19 @@
 """J+R by counter-example-guided SAT, for structures with too many configurations to look at one by one.
 
-Solver A proposes a play: configurations P₁ ⊆ … ⊆ Pₖ, the last one final and justified in itself. Solver B, given a move from P to
-Q, looks for a way of the opponent from P to a terminal Z that leaves a read of Q unjustified. If there is one, A learns
+Solver A proposes a play: configurations P₁ ⊆ … ⊆ Pₖ, the last one final and justified in itself. Solver B, given a move
+from P to Q, looks for a way of the opponent from P to a terminal Z that leaves a read of Q unjustified. If there is
+one, A learns
 
     for every i:  Pᵢ ⊆ Z and G ⊆ Pᵢ  →  no such read in Pᵢ₊₁,
 
-where G are the reads of P without which Z could not be built: whoever has them and stays within Z can be led to Z. k and the
-length of B's ways are R + 1, R being the most loads on a way, summed over the threads.
+where G are the reads of P without which Z could not be built: whoever has them and stays within Z can be led to Z. k
+and the length of B's ways are R + 1, R being the most loads on a way, summed over the threads.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 from gradual.events.goal import Goal
@@ -35,14 +37,14 @@ class Cegar:
         """The moves, as `Explicit.play` has them."""
         from pysat.solvers import Solver
 
-        player, opponent = _Player(self), _Opponent(self)
+        player, opponent = _Player(self, self.structure.most_reads + 1), _Opponent(self)
         with Solver(name="glucose4", bootstrap_with=player.clauses()) as a, \
                 Solver(name="glucose4", bootstrap_with=opponent.clauses()) as b:
             while solve(a):
                 self.rounds += 1
                 play = player.play(a.get_model() or [])
                 refuted = False
-                for at, further in zip(play, play[1:], strict=False):
+                for at, further in pairwise(play):
                     terminal = opponent.refutation(b, at, further) if at != further else None
                     if terminal is not None:
                         refuted = True
@@ -51,6 +53,23 @@ class Cegar:
                 if not refuted:
                     return list(dict.fromkeys(play))
         return None
+
+    def refutation(self, at: int, further: int) -> int | None:
+        """A terminal that the opponent can lead to from one configuration, and that leaves a read of the other
+        unjustified."""
+        from pysat.solvers import Solver
+
+        opponent = _Opponent(self)
+        with Solver(name="glucose4", bootstrap_with=opponent.clauses()) as solver:
+            return opponent.refutation(solver, at, further)
+
+    def ending(self, justified: bool) -> int | None:
+        """Any final configuration, whether a play leads there or not: one that is justified in itself, or just any."""
+        from pysat.solvers import Solver
+
+        player = _Player(self, moves=0)
+        with Solver(name="glucose4", bootstrap_with=player.clauses(justified)) as solver:
+            return player.play(solver.get_model() or [])[-1] if solve(solver) else None
 
     def unjustified(self, events: int) -> list[int]:
         """The reads that a configuration neither has nor justifies."""
@@ -100,20 +119,23 @@ class _Layers:
 class _Player:
     """Solver A."""
 
-    def __init__(self, game: Cegar) -> None:
+    def __init__(self, game: Cegar, moves: int) -> None:
         self.game = game
         self.structure = game.structure
-        self.last = game.structure.most_reads + 1
+        self.last = moves
         self.layer = _Layers(game, self.last + 1)
 
-    def clauses(self) -> Iterator[Clause]:
+    def clauses(self, justified: bool = True) -> Iterator[Clause]:
         layer = self.layer
         for number in range(self.last + 1):
             yield from layer.configuration(number)
         for number in range(self.last):
             yield from layer.grows(number)
-        yield from ([-layer(0, event)] for event in members(~self.structure.initial & (1 << len(self.structure)) - 1))
-        yield from layer.justified(self.last, self.last)
+        if self.last:
+            yield from ([-layer(0, event)] for event in range(len(self.structure))
+                        if not self.structure.initial >> event & 1)
+        if justified:
+            yield from layer.justified(self.last, self.last)
         for leaves in self.structure.leaves:
             if all(leaf.event is not None for leaf in leaves):
                 yield [layer(self.last, leaf.event) for leaf in leaves if leaf.event is not None]
@@ -206,8 +228,8 @@ class _Opponent:
         yield list(self.missing.values())
 
     def _terminal(self, layer: int) -> Iterator[Clause]:
-        """No event can be added: each is there, or what comes before it is not, or another one is in its place, or nothing
-        justifies it."""
+        """No event can be added: each is there, or what comes before it is not, or another one is in its place, or
+        nothing justifies it."""
         for siblings in self.structure.children.values():
             before = self.structure.events[siblings[0]].before
             there = [self.layer(layer, event) for event in siblings]

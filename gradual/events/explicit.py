@@ -5,8 +5,8 @@ AeJ(P, Q) ⇔ P ⊆ Q and J(Z, Q) for every *terminal* Z of AJ*(P), as J(Z, Q) o
     allowed(P) = ∩ of the allowed(P') of its AJ-successors P', one event further;
     allowed(Z) = the reads in Z or justified by Z, where Z has no successor,
 
-and the player goes from P to any Q ⊇ P whose reads are in allowed(P). O(C·T·|V|) operations on masks for all of `allowed`,
-with C configurations and T threads; up to C² moves.
+and the player goes from P to any Q ⊇ P whose reads are in allowed(P). O(C·T·|V|) operations on masks for all of
+`allowed`, with C configurations and T threads; up to C² moves.
 """
 
 from __future__ import annotations

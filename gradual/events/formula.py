@@ -132,8 +132,8 @@ def _quantified(kind: Kind, bound: tuple[int, ...], body: Formula) -> Formula:
 
 
 def replaced(formula: Formula, by: Mapping[int, Formula]) -> Formula:
-    """The formula with other formulas for some of its free atoms; its quantifiers get new atoms, so that the same sentence can
-    be used several times."""
+    """The formula with other formulas for some of its free atoms; its quantifiers get new atoms, so that the same
+    sentence can be used several times."""
     known: dict[int, Formula] = {}
 
     def look(part: Formula) -> Formula:

@@ -1,7 +1,7 @@
 """The second-order language: sets and relations of events, and what is said of them.
 
-A set is a formula for each event, a relation one for each pair; where there is none, it is false. So a variable only has
-atoms where it can hold at all, and every definition below, written as on paper, comes to a formula without
+A set is a formula for each event, a relation one for each pair; where there is none, it is false. So a variable only
+has atoms where it can hold at all, and every definition below, written as on paper, comes to a formula without
 first-order quantifiers.
 """
 
@@ -164,8 +164,8 @@ Together = Callable[[int, int], bool]
 
 
 def closed(p: Relation, together: Together) -> tuple[Relation, Formula]:
-    """A variable X, and that it is a transitive superset of P without a loop: sub(P, X) ∧ trans(X) ∧ irrefl(X). X only has
-    atoms where P's pairs lead, and none for events that never take place together."""
+    """A variable X, and that it is a transitive superset of P without a loop: sub(P, X) ∧ trans(X) ∧ irrefl(X). X only
+    has atoms where P's pairs lead, and none for events that never take place together."""
     x = some_relation((a, b) for a, b in _reachable(p) if a != b and together(a, b))
     return x, sub(p, x) & trans(x)
 

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
+from gradual.events.decide import Assignment
+from gradual.events.execution import Execution
 from gradual.events.formula import FALSE, TRUE, Formula, all_of, some_of
 from gradual.events.goal import Goal
 from gradual.events.logic import (
@@ -33,12 +36,12 @@ from gradual.events.logic import (
     sub,
     tc,
 )
-from gradual.events.structure import INITIAL, Event, members
+from gradual.events.structure import INITIAL, Event, mask, members
 from gradual.programs.condition import And, Equal, Not, Proposition, Register
 
 
 @dataclass(frozen=True)
-class Execution:
+class Variables:
     """The variables of a model that judges executions: events, store order, reads-from."""
 
     x: Set
@@ -59,6 +62,19 @@ class Sentences:
         self.structure = goal.structure
         self.events = range(len(goal.structure))
         self.justifying = goal.structure.justifies(goal.justifies)
+        self._asked: Variables | None = None
+
+    def execution_of(self, values: Assignment) -> Execution:
+        """The execution that makes the last sentence true."""
+        e = self._asked
+        assert e is not None
+
+        def true(formula: Formula) -> bool:
+            return values.get(formula.literal, False)
+
+        return Execution(mask(event for event, formula in e.x.members.items() if true(formula)),
+                         {read: write for (write, read), formula in e.rf.pairs.items() if true(formula)},
+                         frozenset(pair for pair, formula in e.co.pairs.items() if true(formula)))
 
     # --- the structure as sets and relations
 
@@ -128,15 +144,15 @@ class Sentences:
         return some_of(x(a) & all_of(~co(a, b) for b in writes) for a in writes
                        if self.structure.events[a].value == part.value)
 
-    def execution(self) -> Execution:
+    def execution(self) -> Variables:
         """Variables for an execution: atoms only where something can hold."""
         writes = self.kind("W")
         ordered = self.sloc & cross(writes, writes)
         later = Relation({(a, b): TRUE for a, b in ordered.pairs if self.structure.events[b].thread != INITIAL})
-        return Execution(some_set(self.events), some_relation(later.pairs),
+        return Variables(some_set(self.events), some_relation(later.pairs),
                          some_relation(pair for pair in self.justifies.pairs if self.together(*pair)))
 
-    def is_co(self, e: Execution) -> Formula:
+    def is_co(self, e: Variables) -> Formula:
         """∀xy: x, y ∈ X writes, sloc, x ≠ y  ↔  C(x, y) ∨ C(y, x); the initial write first."""
         pairs = {(min(pair), max(pair)) for pair in e.co.pairs}
         both = (e.x(a) & e.x(b) for a, b in pairs)
@@ -144,7 +160,7 @@ class Sentences:
         return all_of(left.implies(right) & right.implies(left) for left, right in zip(both, either, strict=True)) \
             & all_of(~e.co(a, b) | ~e.co(b, a) for a, b in pairs)
 
-    def is_rf(self, e: Execution) -> Formula:
+    def is_rf(self, e: Variables) -> Formula:
         """inj(S) ∧ sub(S, justifies) ∧ every read y ∈ X has a write x ∈ X with S(x, y)."""
         sources = (e.x(read).implies(some_of(e.x(write) & e.rf(write, read)
                                              for write in members(self.justifying[read])))
@@ -152,7 +168,7 @@ class Sentences:
         there = all_of(formula.implies(e.x(a) & e.x(b)) for (a, b), formula in e.rf.pairs.items())
         return inj(e.rf) & sub(e.rf, self.justifies) & all_of(sources) & there
 
-    def sb(self, e: Execution) -> Relation:
+    def sb(self, e: Variables) -> Relation:
         """< within X."""
         return Relation({(a, b): e.x(b) for a, b in self.before.pairs})
 
@@ -170,7 +186,8 @@ class Sentences:
         ordered = exists(hb, such_that=is_hb & irrefl(seq(e.co, hb)) & irrefl(seq(e.fr, hb)))
         return self._some(e, self.final(e.x, e.co) & acyclic(e.co, self.together) & ordered)
 
-    def _some(self, e: Execution, such_that: Formula) -> Formula:
+    def _some(self, e: Variables, such_that: Formula) -> Formula:
+        self._asked = e
         return exists(e.x, e.co, e.rf, such_that=self.is_co(e) & self.is_rf(e) & such_that)
 
     # --- C++
@@ -256,23 +273,23 @@ class Sentences:
 
     def jeffrey_riely(self, n: int) -> Formula:
         """JRₙ = ∃X: TCₙ(AeJₙ)(∅, X) ∧ F(X) ∧ every read of X is justified by a write of X. ∅ has the initial writes."""
-        x, start = some_set(self.events), Set({event: TRUE for event in members(self.structure.initial)})
+        x, start = some_set(self.events), Set(dict.fromkeys(members(self.structure.initial), TRUE))
         play = tc(lambda p, q: self.always_eventually(n, p, q), n, self.events, start, x)
         return exists(x, such_that=play & self.final(x) & self._justified_in_itself(x))
 
     def two_levels(self) -> Formula:
         """J+R, simplified: J(Y, Q) grows with Y, so it is enough that J(Z, Q) for every terminal Z of AJ*(P)."""
         steps = self.structure.most_reads + 1
-        plays = [Set({event: TRUE for event in members(self.structure.initial)}),
+        plays = [Set(dict.fromkeys(members(self.structure.initial), TRUE)),
                  *(some_set(self.events) for _ in range(steps))]
         moves = [sub(p, q) & self.configuration(q) & self._at_every_terminal(steps, p, q)
-                 for p, q in zip(plays, plays[1:], strict=False)]
+                 for p, q in pairwise(plays)]
         last = plays[-1]
         return exists(*plays[1:], such_that=all_of(moves) & self.final(last) & self._justified_in_itself(last))
 
     def _at_every_terminal(self, steps: int, p: Set, q: Set) -> Formula:
         way = [p, *(some_set(self.events) for _ in range(steps))]
-        led = [self.justified(a, b) & sub(a, b) & self.configuration(b) for a, b in zip(way, way[1:], strict=False)]
+        led = [self.justified(a, b) & sub(a, b) & self.configuration(b) for a, b in pairwise(way)]
         to_a_terminal = all_of(led) & self._terminal(way[-1])
         return for_all(*way[1:], it_holds=to_a_terminal.implies(self.justified(way[-1], q)))
 

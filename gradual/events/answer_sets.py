@@ -80,7 +80,7 @@ def _execution(found: Any) -> Execution:
     pairs: dict[str, list[tuple[int, int]]] = {"rf": [], "co": []}
     events = []
     for atom in found.symbols(shown=True):
-        if atom.name == "in" and not atom.arguments[0].arguments:
+        if atom.name == "event":
             events.append(atom.arguments[0].number)
         elif atom.name in pairs:
             pairs[atom.name].append((atom.arguments[0].number, atom.arguments[1].number))

@@ -160,12 +160,20 @@ class Certificate:
             raise CertificateError("a read has no source, or one that does not give its value")
         if not racy:
             self._met(events, co)
-        axioms = _Axioms(self, events, rf, co)
-        broken = {"sc": axioms.sc, "ra": axioms.ra, "c11": axioms.cpp, "rc11": axioms.rc11}[model]()
+        broken = self.breaks(execution, model)
         if broken:
             raise CertificateError(f"the execution breaks {model}: {broken}")
-        if racy and not axioms.races():
+        if racy and not self._axioms(execution).races():
             raise CertificateError("there is no race in this execution")
+
+    def breaks(self, execution: Execution, model: str) -> str:
+        """What an execution breaks of a model; '' where the model allows it."""
+        axioms = self._axioms(execution)
+        return {"sc": axioms.sc, "ra": axioms.ra, "c11": axioms.cpp, "rc11": axioms.rc11}[model]()
+
+    def _axioms(self, execution: Execution) -> _Axioms:
+        return _Axioms(self, self._set(execution.events), {(write, read) for read, write in execution.rf.items()},
+                       set(execution.co))
 
     def _orders(self, events: frozenset[int], co: Pairs) -> None:
         """co is a strict order, total on the writes of each location, with the initial write first."""
@@ -191,24 +199,24 @@ class _Axioms:
         self.sb = {(a, b) for b in events for a in certificate.past[b]}
 
     def sc(self) -> str:
-        return "" if _acyclic(self.sb | self.rf | self.co | self.fr) else "a cycle of sb, rf, co and fr"
+        return "" if _acyclic(self.sb | self.rf | self.co | self.fr) else "sb, rf, co and fr form a cycle"
 
     def ra(self) -> str:
         hb = _plus(self.sb | self.rf)
         against = any((b, a) in hb for a, b in self.co | self.fr)
-        return "co or fr against hb" if against else "" if _acyclic(hb) else "hb is cyclic"
+        return "co or fr goes against hb" if against else "" if _acyclic(hb) else "hb has a cycle"
 
     def rc11(self) -> str:
-        return self.cpp() or ("" if _acyclic(self.sb | self.rf) else "sb and rf are cyclic")
+        return self.cpp() or ("" if _acyclic(self.sb | self.rf) else "sb and rf form a cycle")
 
     def cpp(self) -> str:
         hb, eco = self._hb(), _plus(self.rf | self.co | self.fr)
         if any((b, a) in eco or a == b for a, b in hb):
-            return "hb against eco"
+            return "eco goes against hb"
         pairs = {(e.pair, number) for number, e in self.events.items() if e.pair is not None}
         if pairs & _seq(self.fr, self.co):
-            return "an rmw that is not atomic"
-        return "" if _acyclic(self._psc(hb, eco)) else "psc is cyclic"
+            return "an rmw is not atomic"
+        return "" if _acyclic(self._psc(hb, eco)) else "psc has a cycle"
 
     def races(self) -> bool:
         hb = self._hb()

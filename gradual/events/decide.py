@@ -1,8 +1,8 @@
 """Decides second-order sentences by SAT, guided by counter-examples (non-prenex, after RAReQS).
 
 What is quantified existentially is the solver's to choose. Of each ∀X φ it is only told a selector: once it has chosen
-a candidate that wants ∀X φ, an X is looked for that refutes it, by deciding ∃X ¬φ; φ for that X is then demanded wherever
-the selector is true. A sentence with ∃ alone is one call of the solver.
+a candidate that wants ∀X φ, an X is looked for that refutes it, by deciding ∃X ¬φ; φ for that X is then demanded
+wherever the selector is true. A sentence with ∃ alone is one call of the solver.
 """
 
 from __future__ import annotations

@@ -36,6 +36,7 @@ from gradual.events.logic import (
     sub,
     tc,
 )
+from gradual.events.models import RA, RC11, SC, EventModel
 from gradual.events.structure import INITIAL, Event, mask, members
 from gradual.programs.condition import And, Equal, Not, Proposition, Register
 
@@ -75,6 +76,14 @@ class Sentences:
         return Execution(mask(event for event, formula in e.x.members.items() if true(formula)),
                          {read: write for (write, read), formula in e.rf.pairs.items() if true(formula)},
                          frozenset(pair for pair, formula in e.co.pairs.items() if true(formula)))
+
+    def of(self, model: EventModel, racy: bool = False) -> Formula:
+        """The sentence of a model that judges executions; of C++, that there is a race."""
+        if model == SC:
+            return self.sequential()
+        if model == RA:
+            return self.release_acquire()
+        return (self.race if racy else self.cpp)(thin_air=model != RC11)
 
     # --- the structure as sets and relations
 

@@ -97,6 +97,11 @@ class Program:
         return any(not event.certain for event in self.events)
 
     @property
+    def cut(self) -> bool:
+        """Does a thread end only because its loop went round as often as it was let?"""
+        return any(end.cut for ends in self.ends for end in ends)
+
+    @property
     def left_out(self) -> tuple[int, ...]:
         """Values that are stored, or there from the start, and that no load is let return (they were not given)."""
         if self.bounds.values is None or not self.computes:

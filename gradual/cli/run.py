@@ -12,11 +12,25 @@ import typer
 from gradual.cli.app import app
 from gradual.cli.common import ALL, MODEL_HELP, Json, models_of, read_all, trace_options, usage_error
 from gradual.cli.outputs import Outputs
+from gradual.cli.structures import (
+    Compare,
+    Reading,
+    ShowStructure,
+    Structures,
+    Unroll,
+    Values,
+    bounds,
+    compared,
+    draw,
+    drawable,
+    reading,
+    told_apart,
+)
 
 if TYPE_CHECKING:
     from gradual.models import Model
     from gradual.programs.observation import Observation
-    from gradual.programs.program import Program
+    from gradual.programs.program import Bounds, Program
     from gradual.progress import Progress
 
 
@@ -27,6 +41,12 @@ EXAMPLES = """Examples:
   echo 'st x 1, ld y || st y 1, ld x' | gradual run - --model tso
 
   gradual run SB.litmus --observed runs.jsonl      which observed outcomes does no model allow?
+
+  gradual run traces/causality/TC1.litmus --model jr      may an optimising compiler do that?
+
+  gradual run traces/causality/TC4.litmus --compare jr sc ra c11
+
+  gradual run spin.litmus --model sc --unroll 2 --values 0..2
 
 Programs are herd's .litmus files (X86, LISA, Generic) or plain text: P0: st x 1; ld y r0 P1: ... exists (0:r0=0).
 
@@ -53,22 +73,36 @@ def run(
                                             "is forbidden; after the first picture, program and model stand before "
                                             "the ending (why-PROGRAM-MODEL.svg).")] = None,
     observed: Observed = None,
+    values: Values = None,
+    unroll: Unroll = None,
+    justifies: Reading = "label",
+    compare: Compare = None,
+    show_structure: ShowStructure = None,
     as_json: Json = False,
 ) -> None:
     """List what a small program can do under memory models: a litmus test."""
     from gradual.progress import Progress
 
-    models = _models(model)
+    events, others = told_apart(model)
+    files, events = compared(files, compare) if compare else (files, events)
+    models = [] if (events and not others) or compare else _models(others or None)
+    asked = Structures(events, reading(justifies), as_json)
+    limits = bounds(values, unroll)
+    drawable(show_structure, files)
+    if events and (count or observed):
+        raise usage_error(f"{', '.join(events)}: event structures have no executions to count or to observe; leave out "
+                          "--count and --observed")
     if count and (query or show or svg is not None):
         raise usage_error("--count only counts: it goes with none of --query, --show and --svg")
     if observed:
         if svg is not None:
             raise usage_error("--observed only tells what was seen: it does not go with --svg")
-        raise typer.Exit(_observed(files[0], [*observed, *files[1:]], models, as_json))
+        raise typer.Exit(_observed(files[0], [*observed, *files[1:]], models, as_json, limits))
     outputs = Outputs({"svg": svg}, files)
     task = "count" if count else "query" if query else "list"
     with Progress() as progress:
-        questions = _Questions(models, task, show, as_json, outputs, progress)
+        questions = _Questions(models, task, show, as_json, outputs, progress, limits, asked, bool(compare),
+                               show_structure)
         status = max((questions.ask(file) for file in files), default=0)
     if not status:
         outputs.complain("no condition here is about a forbidden outcome")
@@ -93,6 +127,10 @@ class _Questions:
     as_json: bool
     outputs: Outputs
     progress: Progress
+    bounds: Bounds | None
+    structures: Structures
+    compare: bool
+    picture: str | None
 
     def ask(self, file: str) -> int:
         """One program under every model, and the exit status for it. Ctrl-C ends it all, once what was found is out."""
@@ -100,18 +138,30 @@ class _Questions:
         from gradual.programs.scan import ProgramError
 
         try:
-            program = programs.read(file)
+            program = programs.read(file, self.bounds)
+            if self.picture is not None:
+                draw(program, self.picture, self.structures.justifies)
             for model in self.models:
                 self.progress.start(f"{program.name} under {model}")
                 complete = self._count(program, model) if self.task == "count" else self._answer(program, model)
                 if not complete:
                     raise typer.Exit(130)
                 self.progress.done += 1
+            self._ask_structures(program)
         except ProgramError as error:
             self.progress.clear()
             typer.echo(f"gradual: {error}", err=True)
             return 2
         return 0
+
+    def _ask_structures(self, program: Program) -> None:
+        """The models that look at many executions at once."""
+        self.progress.start(f"{program.name}, its event structure")
+        if self.compare:
+            self.structures.compare(program)
+            return
+        for name in self.structures.models:
+            self.structures.ask(program, name)
 
     def _answer(self, program: Program, model: Model) -> bool:
         """One program under one model, printed and drawn. False after Ctrl-C."""
@@ -143,7 +193,7 @@ class _Questions:
         from gradual.programs.executions import Executions
 
         started, complete = time.perf_counter(), True
-        if not model.checks:
+        if not model.checks and not program.branches:
             number = program.size
         else:
             executions = Executions(program, model)
@@ -162,13 +212,13 @@ class _Questions:
         return complete
 
 
-def _observed(file: str, traces: list[str], models: list[Model], as_json: bool) -> int:
+def _observed(file: str, traces: list[str], models: list[Model], as_json: bool, bounds: Bounds | None) -> int:
     from gradual import programs
     from gradual.programs.observed import Sightings
     from gradual.programs.scan import ProgramError
 
     try:
-        sightings = Sightings(programs.read(file), models)
+        sightings = Sightings(programs.read(file, bounds), models)
     except ProgramError as error:
         raise usage_error(str(error)) from None
     failed = [_add(sightings, item) for item in read_all(traces, None, trace_options(None, None))].count(False)

@@ -11,8 +11,7 @@ from gradual.events.missing import Missing
 from gradual.events.structure import INITIAL, EventStructure, members
 from gradual.events.verdict import Verdict
 from gradual.history import value_text
-from gradual.programs.observation import KINDS
-from gradual.programs.program import Program
+from gradual.programs.observation import KINDS, notes
 from gradual.programs.unfolding import values_text
 
 OTHER = {"label": "visible", "visible": "label"}
@@ -36,16 +35,6 @@ def _with_thread(structure: EventStructure, number: int) -> str:
 
 def _name(structure: EventStructure, thread: int) -> str:
     return structure.program.threads[thread].name
-
-
-def notes(program: Program) -> Iterator[str]:
-    """What bounds the answer."""
-    if program.left_out:
-        yield (f"the program also has the values {values_text(program.left_out)}, which no load is let return by "
-               f"--values {values_text(program.values)}: with them the answer may be another one")
-    if program.cut:
-        yield (f"threads that would go round a loop more than {program.bounds.unroll} times end there: with a larger "
-               "--unroll the answer may be another one")
 
 
 def lines(verdict: Verdict) -> list[str]:

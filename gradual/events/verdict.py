@@ -65,7 +65,7 @@ class Disagreement(Exception):
 def decide(program: Program, model: EventModel, justifies: Justifies = "label", explained: bool = True) -> Verdict:
     """What the model says about the outcome that the program's condition asks about. Raises ProgramError."""
     started = time.perf_counter()
-    goal = goal_of(program, justifies)
+    goal = goal_of(program, "label" if model.executions else justifies)
     _suits(program, model)
     verdict = _executions(goal, model) if model.executions else _game(goal, model, explained)
     return replace(verdict, seconds=time.perf_counter() - started)
@@ -86,7 +86,7 @@ def _suits(program: Program, model: EventModel) -> None:
     assert program.condition is not None
     for place in program.condition.places:
         if isinstance(place, str):
-            raise ProgramError(f"{model} has no store order and cannot tell what {place} ends with: ask about registers",
+            raise ProgramError(f"{model} has no store order and cannot tell what {place} ends with; ask of registers",
                                program.file, program.condition.line)
     for thread in program.threads:
         for step in thread.instructions:

@@ -104,7 +104,7 @@ class Program:
     @property
     def left_out(self) -> tuple[int, ...]:
         """Values that are stored, or there from the start, and that no load is let return (they were not given)."""
-        if self.bounds.values is None or not self.computes:
+        if self.bounds.values is None:
             return ()
         there = self._unfolding.written() | {self.initial.get(at, 0) for at in self.locations}
         return tuple(sorted(there - set(self.bounds.values)))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from gradual.history import parse_number
 from gradual.programs.expressions import Address, Known, Old, Uncomputable, Value, evaluate, operands
 from gradual.programs.instructions import (
     Access,
@@ -30,6 +31,8 @@ MOST_EVENTS = 100_000
 """An unfolding that would have more is refused."""
 MOST_VALUES = 16
 """Values that are found by themselves; where there are more, they must be given."""
+MOST_GIVEN = 1000
+"""Values of a range that is given."""
 
 
 class Unfoldable(Exception):
@@ -280,6 +283,19 @@ class _Unfolder:
 
 def _end(state: _State, cut: bool = False) -> End:
     return End(state.before, {name: held.value for name, held in state.registers.items()}, cut)
+
+
+def values_of(text: str) -> tuple[int, ...]:
+    """The values of `0..2`, `0,1,42` or `0..2,42`. Raises ValueError."""
+    found: set[int] = set()
+    for part in text.split(","):
+        low, dots, high = part.partition("..")
+        first = parse_number(low)
+        last = parse_number(high) if dots else first
+        if last < first or last - first >= MOST_GIVEN:
+            raise ValueError(f"{part!r} is no range of up to {MOST_GIVEN} values, from low to high")
+        found |= set(range(first, last + 1))
+    return tuple(sorted(found))
 
 
 def values_text(values: Sequence[int]) -> str:

@@ -32,20 +32,20 @@ class Cegar:
         self.structure = goal.structure
         self.justifying = self.structure.justifies(goal.justifies)
         self.rounds = 0
+        self._opponent: tuple[_Opponent, Any] | None = None
 
     def play(self) -> list[int] | None:
         """The moves, as `Explicit.play` has them."""
         from pysat.solvers import Solver
 
-        player, opponent = _Player(self, self.structure.most_reads + 1), _Opponent(self)
-        with Solver(name="glucose4", bootstrap_with=player.clauses()) as a, \
-                Solver(name="glucose4", bootstrap_with=opponent.clauses()) as b:
+        player = _Player(self, self.structure.most_reads + 1)
+        with Solver(name="glucose4", bootstrap_with=player.clauses()) as a:
             while solve(a):
                 self.rounds += 1
                 play = player.play(a.get_model() or [])
                 refuted = False
                 for at, further in pairwise(play):
-                    terminal = opponent.refutation(b, at, further) if at != further else None
+                    terminal = self.refutation(at, further) if at != further else None
                     if terminal is not None:
                         refuted = True
                         for clause in player.lesson(at, terminal):
@@ -59,9 +59,11 @@ class Cegar:
         unjustified."""
         from pysat.solvers import Solver
 
-        opponent = _Opponent(self)
-        with Solver(name="glucose4", bootstrap_with=opponent.clauses()) as solver:
-            return opponent.refutation(solver, at, further)
+        if self._opponent is None:
+            opponent = _Opponent(self)
+            self._opponent = opponent, Solver(name="glucose4", bootstrap_with=opponent.clauses())
+        opponent, solver = self._opponent
+        return opponent.refutation(solver, at, further)
 
     def ending(self, justified: bool) -> int | None:
         """Any final configuration, whether a play leads there or not: one that is justified in itself, or just any."""

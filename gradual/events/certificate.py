@@ -19,7 +19,7 @@ from gradual.events.structure import INITIAL, Event
 from gradual.programs.condition import And, Equal, Not, Place, Proposition, Register
 
 Pairs = set[tuple[int, int]]
-VISITED = 3_000
+VISITED = 2_000
 """Configurations that are visited for one move, before clingo is asked instead."""
 
 
@@ -37,6 +37,10 @@ class Certificate:
         self.reads = frozenset(e.number for e in self.events if e.kind == "R")
         self.past = {e.number: self._past(e) for e in self.events}
         """What comes before each event: <."""
+        self.next: dict[tuple[int, int | None], list[int]] = {}
+        for event in self.events:
+            if event.thread != INITIAL:
+                self.next.setdefault((event.thread, event.before), []).append(event.number)
         self.writers = {read: frozenset(self._writers(self.events[read])) for read in self.reads}
 
     def _past(self, event: Event) -> frozenset[int]:
@@ -123,7 +127,7 @@ class Certificate:
         seen, todo = {p}, [p]
         while todo:
             at = todo.pop()
-            following = [at | {event.number} for event in self.events if self._enabled(event, at)]
+            following = [at | {event} for event in self._enabled(at)]
             if not following and any(not self.writers[read] & at for read in (q & self.reads) - at):
                 raise CertificateError("a move has a read that the opponent can leave unjustified")
             todo += [further for further in following if further not in seen]
@@ -132,11 +136,11 @@ class Certificate:
                 self._asked(p, q)
                 return
 
-    def _enabled(self, event: Event, at: frozenset[int]) -> bool:
-        number = event.number
-        if number in at or not self.past[number] <= at or any(self._conflict(number, other) for other in at):
-            return False
-        return event.kind != "R" or bool(self.writers[number] & at)
+    def _enabled(self, at: frozenset[int]) -> Iterable[int]:
+        """What can come next in some thread, and is justified."""
+        for (_, before), siblings in self.next.items():
+            if (before is None or before in at) and at.isdisjoint(siblings):
+                yield from (event for event in siblings if event not in self.reads or self.writers[event] & at)
 
     def _asked(self, p: frozenset[int], q: frozenset[int]) -> None:
         rules = [*(f"child({f'start({e.thread})' if e.before is None else e.before},{e.number})." for e in self.events

@@ -21,7 +21,7 @@ class Formula:
     bound    of a quantifier: its atoms
     """
 
-    __slots__ = ("bound", "free", "kind", "literal", "negation", "parts")
+    __slots__ = ("_free", "bound", "kind", "literal", "negation", "parts")
 
     def __init__(self, kind: Kind, literal: int, parts: tuple[Formula, ...], bound: tuple[int, ...]) -> None:
         self.kind = kind
@@ -29,9 +29,15 @@ class Formula:
         self.parts = parts
         self.bound = bound
         self.negation: Formula | None = None
-        below = [part.free for part in parts]
-        self.free: frozenset[int] = frozenset((abs(literal),)) if kind == "literal" else (
-            frozenset().union(*below).difference(bound))
+        self._free: frozenset[int] | None = None
+
+    @property
+    def free(self) -> frozenset[int]:
+        """The atoms that no quantifier within it binds."""
+        if self._free is None:
+            own = (abs(self.literal),) if self.kind == "literal" else ()
+            self._free = frozenset(own).union(*(part.free for part in self.parts)).difference(self.bound)
+        return self._free
 
     def __and__(self, other: Formula) -> Formula:
         return all_of((self, other))
@@ -96,15 +102,17 @@ def some_of(parts: Iterable[Formula]) -> Formula:
 
 
 def _joined(kind: Kind, parts: Iterable[Formula]) -> Formula:
-    found: dict[int, Formula] = {}
+    found: list[Formula] = []
+    dual = _DUAL[kind]
     for part in parts:
         if part.kind == kind:
-            found.update((id(inner), inner) for inner in part.parts)
-        elif part.kind == _DUAL[kind] and not part.parts:
+            found += part.parts
+        elif part.kind == dual and not part.parts:
             return part
         else:
-            found[id(part)] = part
-    return next(iter(found.values())) if len(found) == 1 else _intern(kind, 0, tuple(found.values()), ())
+            found.append(part)
+    once = tuple(dict.fromkeys(found))
+    return once[0] if len(once) == 1 else _intern(kind, 0, once, ())
 
 
 TRUE, FALSE = all_of(()), some_of(())
@@ -125,7 +133,6 @@ def for_all(bound: Iterable[Formula], body: Formula) -> Formula:
 
 
 def _quantified(kind: Kind, bound: tuple[int, ...], body: Formula) -> Formula:
-    bound = tuple(atom for atom in bound if atom in body.free)
     if body.kind == kind:
         return _intern(kind, 0, body.parts, (*bound, *body.bound))
     return _intern(kind, 0, (body,), bound) if bound else body

@@ -65,8 +65,8 @@ class Disagreement(Exception):
 def decide(program: Program, model: EventModel, justifies: Justifies = "label", explained: bool = True) -> Verdict:
     """What the model says about the outcome that the program's condition asks about. Raises ProgramError."""
     started = time.perf_counter()
-    goal = goal_of(program, "label" if model.executions else justifies)
     _suits(program, model)
+    goal = goal_of(program, "label" if model.executions else justifies)
     verdict = _executions(goal, model) if model.executions else _game(goal, model, explained)
     return replace(verdict, seconds=time.perf_counter() - started)
 
@@ -81,9 +81,8 @@ def goal_of(program: Program, justifies: Justifies = "label") -> Goal:
 
 
 def _suits(program: Program, model: EventModel) -> None:
-    if model.executions:
+    if model.executions or program.condition is None:
         return
-    assert program.condition is not None
     for place in program.condition.places:
         if isinstance(place, str):
             raise ProgramError(f"{model} has no store order and cannot tell what {place} ends with; ask of registers",

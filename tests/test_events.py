@@ -295,9 +295,10 @@ def random_thread(rng: Random, rmws: bool) -> str:
     label = 0
     for at in range(1, rng.randint(3, 4)):
         kind, location = rng.random(), rng.choice("xy")
-        value = rng.choice(["1", "1", *(["2"] if rng.random() < 0.1 else []), *(f"(xor {name} 1)" for name in known), *known])
+        constants = ["1", "1", "2"] if rng.random() < 0.1 else ["1", "1"]
+        value = rng.choice([*constants, *(f"(xor {name} 1)" for name in known), *known])
         if rmws and kind < 0.15:
-            cells.append(f"rmw[] r{at} (xor r{at} {rng.randint(1, 2)}) {location}")
+            cells.append(f"rmw[] r{at} (xor r{at} 1) {location}")
             known.append(f"r{at}")
         elif kind < 0.5:
             cells.append(f"r[] r{at} {location}")
@@ -310,9 +311,9 @@ def random_thread(rng: Random, rmws: bool) -> str:
     return "; ".join(cells)
 
 
-def verdicts(program: Program, model: EventModel) -> bool:
+def verdicts(asked: Goal, model: EventModel) -> bool:
     formulas.forget()
-    return holds(Sentences(goal_of(program)).of(model))
+    return holds(Sentences(asked).of(model))
 
 
 @pytest.fixture(scope="module")
@@ -331,13 +332,13 @@ def test_500_random_programs(ra: Model) -> None:
         asked = goal_of(program)
         for model, judge in ((SC, load("sc")), (RA, ra)):
             by_executions = Executions(program, judge).satisfying(asked.proposition) is not None
-            assert verdicts(program, model) == by_executions, program
+            assert verdicts(asked, model) == by_executions, program
             reached[model.key] += by_executions
-            if model == SC and by_executions:
-                play = Explicit(asked).play()
-                assert play is not None, program
-                Certificate(asked).play(play)
-        reached["jr"] += Explicit(asked).play() is not None
+        play = Explicit(asked).play()
+        reached["jr"] += play is not None
+        assert play is not None or not verdicts(asked, SC), program
+        if play is not None:
+            Certificate(asked).play(play)
     assert 100 < reached["sc"] < reached["ra"] < reached["jr"] < 450, reached
 
 
@@ -363,9 +364,11 @@ def test_random_programs_with_rmws() -> None:
     for _ in range(40):
         program = random_program(rng, rmws=True)
         asked = goal_of(program)
-        assert verdicts(program, SC) == (some_execution(asked, "sc") is not None)
-        assert verdicts(program, C11) == (some_execution(asked, "cpp") is not None)
-        assert verdicts(program, RC11) == (some_execution(asked, "cpp", "no_thin_air") is not None)
+        if len(asked.structure) > 30:
+            continue
+        assert verdicts(asked, SC) == (some_execution(asked, "sc") is not None)
+        assert verdicts(asked, C11) == (some_execution(asked, "cpp") is not None)
+        assert verdicts(asked, RC11) == (some_execution(asked, "cpp", "no_thin_air") is not None)
 
 
 # --- certificates --------------------------------------------------------------------------------
@@ -498,7 +501,7 @@ def test_relations_by_their_definitions() -> None:
     everything = list(product(range(4), repeat=2))
     for _ in range(40):
         pairs = {pair for pair in everything if rng.random() < 0.25}
-        known = Relation({pair: formulas.TRUE for pair in pairs})
+        known = Relation(dict.fromkeys(pairs, formulas.TRUE))
         closure = set(pairs)
         while new := {(a, d) for a, b in closure for c, d in closure if b == c} - closure:
             closure |= new

@@ -23,7 +23,7 @@ CONFIGURATIONS = 10_000
 """Up to here the explicit search goes first; beyond, SAT."""
 REPEATED = 50_000
 """Up to here the explicit search repeats what SAT says to be forbidden."""
-EVENTS = 64
+EVENTS = 40
 """Up to here sentences go first; beyond, clingo, which needs no closures."""
 
 Engine = Literal["explicit search", "CEGAR", "sentence", "clingo"]

@@ -18,8 +18,8 @@ def finish(program: Program, cursor: Cursor) -> Program:
     for thread in program.threads:
         _labels(program.file, thread)
     asked = [*(program.condition.places if program.condition else ()), *program.locations_shown]
-    accessed = {name for thread in program.threads for step in thread.instructions for name in named(step)}
-    accessed |= set(program.initial)
+    accessed = {name.split("+")[0] for thread in program.threads for step in thread.instructions
+                for name in named(step)} | set(program.initial)
     line = program.condition.line if program.condition else cursor.here.line
     for place in asked:
         if isinstance(place, Register) and place not in program.registers:

@@ -155,6 +155,6 @@ def looks_at(step: Step) -> Iterator[Reg | Old]:
 def named(step: Step) -> Iterator[str]:
     """The locations that stand in it."""
     if isinstance(step, Load | Store | Rmw):
-        yield step.location.split("+")[0]
+        yield step.location
     elif isinstance(step, Access):
         yield from (part.base for part in parts(step.address) if isinstance(part, Address))

@@ -164,7 +164,7 @@ def write(program: Program) -> str:
     cells = [[row for instruction in thread.instructions for row in show(instruction)] for thread in program.threads]
     given = [f"{number}:{name}={value};" for number, thread in enumerate(program.threads)
              for name, value in thread.constants.items()]
-    initial = " ".join([*(f"{at}={program.initial.get(at, 0)};" for at in program.locations), *given])
+    initial = " ".join([*(f"{at}={program.initial.get(at, 0)};" for at in program.named), *given])
     lines = [f"{dialect} {program.name}", f"{{ {initial} }}", *_table(cells)]
     if program.locations_shown:
         lines.append("locations [" + " ".join(f"{place};" for place in program.locations_shown) + "]")

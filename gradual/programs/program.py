@@ -24,6 +24,7 @@ from gradual.programs.instructions import (
     Step,
     Store,
     Thread,
+    named,
     sets,
 )
 from gradual.programs.scan import ProgramError
@@ -117,6 +118,13 @@ class Program:
         named = [event.location for event in self.events if event.location is not None]
         asked = [place for place in self._asked() if isinstance(place, str)]
         return tuple(dict.fromkeys([*named, *asked, *self.initial]))
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The locations that stand in its text; others are computed."""
+        inside = [name for thread in self.threads for step in thread.instructions for name in named(step)]
+        asked = [place for place in self._asked() if isinstance(place, str)]
+        return tuple(dict.fromkeys([*inside, *asked, *self.initial]))
 
     def _asked(self) -> list[Place]:
         return [*(self.condition.places if self.condition else ()), *self.locations_shown]

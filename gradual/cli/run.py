@@ -63,7 +63,8 @@ def run(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Programs; - is standard input. With --observed "
                                                "the first is the program, the others are histories.")],
     model: Annotated[list[str] | None, typer.Option(metavar="MODEL", help=f"{MODEL_HELP}; `all` for every one that "
-                                                    "ships; repeatable. [default: all that forbid something]")] = None,
+                                                    "ships; repeatable. jr, ra, c11, rc11 are asked about event "
+                                                    "structures. [default: all that forbid something]")] = None,
     count: Annotated[bool, typer.Option("--count", help="Only count the executions.")] = False,
     query: Annotated[bool, typer.Option("--query", help="Only answer the condition, without enumeration; this is done "
                                         "anyway where there are over 10^10 executions to look at.")] = False,

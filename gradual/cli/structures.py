@@ -27,7 +27,7 @@ Unroll = Annotated[int | None, typer.Option("--unroll", metavar="N", min=1, help
 Reading = Annotated[str, typer.Option("--justifies", metavar="label|visible", help="Of jr, which writes justify a "
                                       "read: those with its location and value, or only those that it can see.")]
 Compare = Annotated[list[str] | None, typer.Option("--compare", metavar="MODEL...", help="A table of what several "
-                                                   "models make of the condition: --compare jr sc ra.")]
+                                                   "models make of the condition: --compare jr ra c11.")]
 ShowStructure = Annotated[str | None, typer.Option("--show-structure", metavar="OUT", help="Draw the event structure "
                                                    "of the one program given: a file that ends in .svg or .dot.")]
 
@@ -89,8 +89,6 @@ class Structures:
 
     def compare(self, program: Program) -> None:
         """A line for each model. Raises ProgramError."""
-        from gradual.programs.observation import notes
-
         rows = [self._row(program, name) for name in self.models]
         if self.as_json:
             for row in rows:
@@ -100,7 +98,7 @@ class Structures:
         for row in rows:
             print(f"    {row['name']:<10} {row['verdict']:<10} {'holds' if row['holds'] else 'does not hold':<14}"
                   f"{row['seconds']:.3f} s")
-        print("\n".join([*(f"Note: {note}" for note in notes(program)), ""]), flush=True)
+        print("\n".join([*(f"Note: {note}" for note in program.notes), ""]), flush=True)
 
     def _row(self, program: Program, name: str) -> dict[str, object]:
         from gradual.events.models import MODELS

@@ -8,9 +8,11 @@ lead to: all of them are visited, or, where there are too many, clingo is asked 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
+from math import prod
 
 from gradual.events.execution import Execution
 from gradual.events.goal import Goal
@@ -19,8 +21,8 @@ from gradual.events.structure import INITIAL, Event
 from gradual.programs.condition import And, Equal, Not, Place, Proposition, Register
 
 Pairs = set[tuple[int, int]]
-VISITED = 2_000
-"""Configurations that are visited for one move, before clingo is asked instead."""
+VISITED = 5_000
+"""Configurations that are visited for a move; where there are more, clingo is asked instead."""
 
 
 class CertificateError(Exception):
@@ -124,6 +126,9 @@ class Certificate:
 
     def _against_all(self, p: frozenset[int], q: frozenset[int]) -> None:
         """Every terminal that the opponent can lead to from p justifies the reads of q that it has not."""
+        if self._configurations() > VISITED:
+            self._asked(p, q)
+            return
         seen, todo = {p}, [p]
         while todo:
             at = todo.pop()
@@ -132,9 +137,10 @@ class Certificate:
                 raise CertificateError("a move has a read that the opponent can leave unjustified")
             todo += [further for further in following if further not in seen]
             seen.update(following)
-            if len(seen) > VISITED:
-                self._asked(p, q)
-                return
+
+    def _configurations(self) -> int:
+        """A node of each thread, or none."""
+        return prod(1 + count for count in Counter(e.thread for e in self.events if e.thread != INITIAL).values())
 
     def _enabled(self, at: frozenset[int]) -> Iterable[int]:
         """What can come next in some thread, and is justified."""

@@ -11,7 +11,6 @@ from gradual.events.missing import Missing
 from gradual.events.structure import INITIAL, EventStructure, members
 from gradual.events.verdict import Verdict
 from gradual.history import value_text
-from gradual.programs.observation import KINDS, notes
 from gradual.programs.unfolding import values_text
 
 OTHER = {"label": "visible", "visible": "label"}
@@ -41,13 +40,13 @@ def lines(verdict: Verdict) -> list[str]:
     structure, condition = verdict.structure, verdict.structure.condition
     reading = "" if verdict.model.executions else f" (justifies: {verdict.goal.justifies})"
     return [f"Model {verdict.model}{reading}",
-            f"Test {structure.program.name} {KINDS[condition.quantifier]}",
+            f"Test {structure.program.name} {condition.kind}",
             f"Structure {len(structure)} events, {structure.configurations} configurations, values "
             f"{values_text(structure.values)}",
             "Ok" if verdict.holds else "No",
             f"Condition {condition}",
             *evidence(verdict),
-            *(f"Note: {note}" for note in [*_other(verdict), *notes(structure.program)]),
+            *(f"Note: {note}" for note in [*_other(verdict), *structure.program.notes]),
             f"Time {structure.program.name} {verdict.seconds:.3f}"]
 
 
@@ -160,7 +159,7 @@ def record(verdict: Verdict) -> dict[str, Any]:
         found |= {"justifies": verdict.goal.justifies, "moves": _moves(verdict)}
     if verdict.other is not None:
         found["other_reading"] = "allowed" if verdict.other else "forbidden"
-    return found | {"evidence": evidence(verdict), "notes": [*_other(verdict), *notes(program)], "complete": True,
+    return found | {"evidence": evidence(verdict), "notes": [*_other(verdict), *program.notes], "complete": True,
                     "seconds": round(verdict.seconds, 6)}
 
 

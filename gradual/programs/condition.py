@@ -104,6 +104,11 @@ class Condition:
     def places(self) -> tuple[Place, ...]:
         return places(self.proposition)
 
+    @property
+    def kind(self) -> str:
+        """What is claimed of the outcome, in herd's words."""
+        return {"exists": "Allowed", "~exists": "Forbidden", "forall": "Required"}[self.quantifier]
+
     def answer(self, reached: bool, missed: bool) -> bool:
         """Does it hold, given whether some outcome satisfies the proposition and whether some does not?"""
         return {"exists": reached, "~exists": not reached, "forall": not missed}[self.quantifier]

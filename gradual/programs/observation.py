@@ -12,21 +12,6 @@ from gradual.programs.condition import Condition, Place, holds
 from gradual.programs.executions import Outcome
 from gradual.programs.forbidden import Violation
 from gradual.programs.program import Program
-from gradual.programs.unfolding import values_text
-
-KINDS = {"exists": "Allowed", "~exists": "Forbidden", "forall": "Required"}
-
-
-def notes(program: Program) -> list[str]:
-    """What bounds the answers about a program, where it was given bounds that it goes beyond."""
-    found = []
-    if program.left_out:
-        found.append(f"{values_text(program.left_out)} is there too, stored or from the start, but --values "
-                     f"{values_text(program.values)} lets no load return it: with it the answer may be another one")
-    if program.cut:
-        found.append(f"threads that would go round a loop more often than --unroll {program.bounds.unroll} end there: "
-                     "with a larger one the answer may be another one")
-    return found
 
 
 @dataclass
@@ -84,7 +69,7 @@ class Observation:
     def lines(self) -> list[str]:
         condition = self.program.condition
         lines = [f"Model {self.model}",
-                 f"Test {self.program.name}" + (f" {KINDS[condition.quantifier]}" if condition else "")]
+                 f"Test {self.program.name}" + (f" {condition.kind}" if condition else "")]
         if not self.complete:
             lines.append("(interrupted: this is what was found so far)")
         if self.outcomes is not None:
@@ -93,7 +78,7 @@ class Observation:
             lines += self._verdict()
         elif self.outcomes is not None:
             lines.append(f"Executions {self.executions}")
-        lines += [*(f"Note: {note}" for note in notes(self.program)), *self.shown]
+        lines += [*(f"Note: {note}" for note in self.program.notes), *self.shown]
         if self.why_not:
             lines += [f"Why {self.model} forbids it:", *(f"    {line}" for line in self.why_not)]
         return [*lines, f"Time {self.program.name} {self.seconds:.2f}"]
@@ -133,7 +118,7 @@ class Observation:
         if condition is not None:
             found |= {"condition": str(condition), "holds": self.answer,
                       "observation": self.frequency if self.complete else "Unknown"}
-        if notes(self.program):
-            found["notes"] = notes(self.program)
+        if self.program.notes:
+            found["notes"] = self.program.notes
         return found | {"why_not": self.why_not, "shown": self.shown, "complete": self.complete,
                         "seconds": round(self.seconds, 6)}

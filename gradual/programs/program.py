@@ -28,7 +28,7 @@ from gradual.programs.instructions import (
     sets,
 )
 from gradual.programs.scan import ProgramError
-from gradual.programs.unfolding import NO_BOUNDS, Bounds, End, Event, Unfoldable, Unfolding, domain, unfold
+from gradual.programs.unfolding import NO_BOUNDS, Bounds, End, Event, Unfoldable, Unfolding, domain, unfold, values_text
 
 __all__ = ["CLASSES", "FENCES", "Bounds", "Class", "End", "Event", "Fence", "Instruction", "Load", "Program", "Rmw",
            "Step", "Store", "Thread"]
@@ -109,6 +109,18 @@ class Program:
             return ()
         there = self._unfolding.written() | {self.initial.get(at, 0) for at in self.locations}
         return tuple(sorted(there - set(self.bounds.values)))
+
+    @property
+    def notes(self) -> list[str]:
+        """What is to be said beside every answer: that its bounds leave something out."""
+        found = []
+        if self.left_out:
+            found.append(f"{values_text(self.left_out)} is there too, stored or from the start, but --values "
+                         f"{values_text(self.values)} lets no load return it: with it the answer may be another one")
+        if self.cut:
+            found.append(f"threads that would go round a loop more often than --unroll {self.bounds.unroll} end there: "
+                         "with a larger one the answer may be another one")
+        return found
 
     # --- what it speaks of
 

@@ -279,6 +279,13 @@ locations [x; 0:EBX;]
     assert programs.parse(litmus.write(program)) == program
 
 
+def test_a_register_that_was_loaded_into_gets_a_constant() -> None:
+    program = programs.parse("X86 A\n{ }\n P0 ;\n MOV EAX,[x] ;\n MOV EAX,$3 ;\n MOV [x],EAX ;\n"
+                             "exists (0:EAX=3 /\\ x=3)")
+    assert programs.parse(litmus.write(program)) == program
+    assert observe.answer(program, "sc").frequency == "Always"
+
+
 def test_lisa() -> None:
     program = programs.parse("LISA MP\n{ 0:r5=x; }\n P0 | P1 ;\n w[once] r5 1 | r[] r0 y ;\n f[mb] | r[] r1 x ;\n"
                              " mov r2 4 | rmw[] r3 2 y ;\n w[] y r2 | ;\nexists (1:r0=4 /\\ 1:r1=0)")

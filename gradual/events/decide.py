@@ -7,7 +7,7 @@ wherever the selector is true. A sentence with ∃ alone is one call of the solv
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from gradual.events.formula import FALSE, TRUE, Formula, replaced
@@ -16,9 +16,9 @@ from gradual.events.sat import solve
 Assignment = dict[int, bool]
 
 
-def model(formula: Formula, told: Callable[[], None] = lambda: None) -> Assignment | None:
-    """Values for the free atoms, and those of the outermost ∃, with which the formula holds; None where there are none.
-    `told` is called at each candidate."""
+def model(formula: Formula) -> Assignment | None:
+    """Values for the free atoms, and those of the outermost ∃, with which the formula holds; None where there are
+    none."""
     from pysat.solvers import Solver
 
     if formula is FALSE:
@@ -27,7 +27,6 @@ def model(formula: Formula, told: Callable[[], None] = lambda: None) -> Assignme
         candidate = _Candidate(solver)
         candidate.demand(formula)
         while solve(solver):
-            told()
             values = candidate.values()
             if not candidate.learn(values):
                 return values
@@ -51,11 +50,12 @@ class _Candidate:
         self._universal: dict[int, Formula] = {}
         """Each ∀ that was met, by its selector."""
         self._count = 0
+        self._true: set[int] = set()
+        """The variables that the last candidate makes true."""
 
     def values(self) -> Assignment:
-        true = {literal for literal in self._solver.get_model() or () if literal > 0}
-        self._true = true
-        return {atom: number in true for atom, number in self._number.items()}
+        self._true = {literal for literal in self._solver.get_model() or () if literal > 0}
+        return {atom: number in self._true for atom, number in self._number.items()}
 
     def learn(self, values: Assignment) -> bool:
         """Looks at what the candidate wants of all X, and demands what refutes it. False: nothing does."""

@@ -28,7 +28,9 @@ class Assembly:
     def __init__(self, name: str) -> None:
         self.name = name
         self.instructions: list[Step] = []
-        self.known: dict[str, Known] = {}
+        self._known: dict[str, Known] = {}
+        self._start: dict[str, Known] = {}
+        """What registers hold before the first instruction: set where nobody could look at them yet."""
         self._set: set[str] = set()
         """Registers that some instruction puts something into."""
         self._straight = True
@@ -51,10 +53,14 @@ class Assembly:
             self._add(access)
 
     def set(self, register: str, value: Value, line: int = 0) -> None:
-        if self._straight and isinstance(value, int | Address) and register not in self._set:
-            self.known[register] = value
-        else:
+        constant = self._straight and isinstance(value, int | Address)
+        if not constant or register in self._set:
             self._add(Move(register, value, line))
+        if constant:
+            assert isinstance(value, int | Address)
+            self._known[register] = value
+            if register not in self._set:
+                self._start[register] = value
 
     def label(self, name: str, line: int) -> None:
         self._straight = False
@@ -69,25 +75,26 @@ class Assembly:
         if register is not None:
             self._set.add(register)
             if self._straight:
-                self.known.pop(register, None)
+                self._known.pop(register, None)
+                self._start.pop(register, None)
         self.instructions.append(step)
 
     # --- operands
 
     def holds(self, register: str) -> bool:
         """Was anything put into it?"""
-        return register in self.known or register in self._set
+        return register in self._known or register in self._set
 
     def value(self, cursor: Cursor, token: Token) -> Value:
         """What a register holds, which something must have been put into."""
         name = token.text
         if not self.holds(name):
             raise cursor.error(f"nothing is known of the register {name}: give it a value first", token)
-        return self.known[name] if self._straight and name in self.known else Reg(name)
+        return self._known[name] if self._straight and name in self._known else Reg(name)
 
     def address(self, name: str) -> Value:
         """The place meant by a name: what the register of that name holds, or the location called so."""
-        if self._straight and isinstance(known := self.known.get(name), Address):
+        if self._straight and isinstance(known := self._known.get(name), Address):
             return known
         return Reg(name) if self.holds(name) else Address(name)
 
@@ -100,18 +107,18 @@ class Assembly:
 
     def location(self, name: str) -> str:
         """The location meant by a name: itself, or what the register of that name points to."""
-        known = self.known.get(name)
+        known = self._known.get(name)
         return str(known) if isinstance(known, Address) else name
 
     def thread(self) -> Thread:
         """The finished thread. Loads without a register get r0, r1, … as far as these are free."""
         looked_at = {str(operand) for step in self.instructions for operand in looks_at(step)}
-        known = {name: value for name, value in self.known.items() if isinstance(value, int) or name in looked_at}
-        taken = {name for step in self.instructions if (name := sets(step))} | set(known)
+        start = {name: value for name, value in self._start.items() if isinstance(value, int) or name in looked_at}
+        taken = {name for step in self.instructions if (name := sets(step))} | set(start)
         free = (name for number in range(len(self.instructions) + len(taken) + 1)
                 if (name := f"r{number}") not in taken)
         for at in self._nameless:
             instruction = self.instructions[at]
             assert isinstance(instruction, Load | Rmw)
             self.instructions[at] = replace(instruction, register=next(free))
-        return Thread(self.name, tuple(self.instructions), known)
+        return Thread(self.name, tuple(self.instructions), start)

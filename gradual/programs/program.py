@@ -7,7 +7,7 @@ the ways that were taken, its reads-from and its store order.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import factorial, prod
@@ -188,12 +188,3 @@ class Program:
 
 def _by_thread(place: Place) -> tuple[int, str]:
     return (place.thread, place.name) if isinstance(place, Register) else (1 << 30, place)
-
-
-def on_the_way(events: Sequence[Event], last: int | None) -> list[int]:
-    """The events of a thread up to this one."""
-    found = []
-    while last is not None:
-        found.append(last)
-        last = events[last].before
-    return found[::-1]

@@ -285,16 +285,18 @@ def test_command_line_bad_programs() -> None:
     assert "has no rmw" in run("-", "--model", "jr", stdin="P0: rmw x 1 r0\nexists (0:r0=0)").stderr
 
 
-def test_interrupt() -> None:
-    """A search of hours, in Python: Ctrl-C ends it at once, with the status for that."""
+def test_explosion_and_interrupt() -> None:
+    """Too large is said; what is only long is ended by Ctrl-C, with the status for that."""
     reads = "; ".join(f"r[] r{n} x{n % 3}; w[] x{(n + 1) % 3} r{n}" for n in range(3))
     text = litmus.write(lisa("large", [reads] * 5, " /\\ ".join(f"{n}:r2=1" for n in range(5))))
-    process = subprocess.Popen([*GRADUAL, "run", "-", "--model", "jr", "--values", "0..3"], stdin=subprocess.PIPE,
+    done = run("-", "--model", "ra", "--values", "0..3", stdin=text)
+    assert done.returncode == 2 and "(843 events) is too large for RA: fewer values" in done.stderr
+    process = subprocess.Popen([*GRADUAL, "run", "-", "--compare", "sc", "--values", "0..3"], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdin
     process.stdin.write(text)
     process.stdin.close()
-    time.sleep(2)
-    if process.poll() is None:
-        process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 130
+    time.sleep(3)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 130

@@ -157,12 +157,17 @@ class _Questions:
 
     def _ask_structures(self, program: Program) -> None:
         """The models that look at many executions at once."""
-        self.progress.start(f"{program.name}, its event structure")
         if self.compare:
-            self.structures.compare(program)
+            self.progress.start(f"{program.name} under {', '.join(self.structures.models)}")
+            self._print(self.structures.compare(program))
             return
         for name in self.structures.models:
-            self.structures.ask(program, name)
+            self.progress.start(f"{program.name} under {name}")
+            self._print(self.structures.ask(program, name))
+
+    def _print(self, text: str) -> None:
+        self.progress.clear()
+        print(text, flush=True)
 
     def _answer(self, program: Program, model: Model) -> bool:
         """One program under one model, printed and drawn. False after Ctrl-C."""

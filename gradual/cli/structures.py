@@ -79,26 +79,23 @@ class Structures:
     justifies: Justifies = "label"
     as_json: bool = False
 
-    def ask(self, program: Program, name: str) -> None:
-        """Raises ProgramError."""
+    def ask(self, program: Program, name: str) -> str:
+        """What one model says, to be printed. Raises ProgramError."""
         from gradual.events.telling import lines, record
         from gradual.events.verdict import decide
 
         verdict = decide(program, model(name), self.justifies)
-        print(json.dumps(record(verdict)) if self.as_json else "\n".join(lines(verdict)) + "\n", flush=True)
+        return json.dumps(record(verdict)) if self.as_json else "\n".join(lines(verdict)) + "\n"
 
-    def compare(self, program: Program) -> None:
-        """A line for each model. Raises ProgramError."""
+    def compare(self, program: Program) -> str:
+        """A line for each model, to be printed. Raises ProgramError."""
         rows = [self._row(program, name) for name in self.models]
         if self.as_json:
-            for row in rows:
-                print(json.dumps({"program": program.name, "source": program.file, **row}), flush=True)
-            return
-        print(f"Test {program.name}\nCondition {program.condition}")
-        for row in rows:
-            print(f"    {row['name']:<10} {row['verdict']:<10} {'holds' if row['holds'] else 'does not hold':<14}"
-                  f"{row['seconds']:.3f} s")
-        print("\n".join([*(f"Note: {note}" for note in program.notes), ""]), flush=True)
+            return "\n".join(json.dumps({"program": program.name, "source": program.file, **row}) for row in rows)
+        told = [f"    {row['name']:<10} {row['verdict']:<10} {'holds' if row['holds'] else 'does not hold':<14}"
+                f"{row['seconds']:.3f} s" for row in rows]
+        return "\n".join([f"Test {program.name}", f"Condition {program.condition}", *told,
+                          *(f"Note: {note}" for note in program.notes), ""])
 
     def _row(self, program: Program, name: str) -> dict[str, object]:
         from gradual.events.models import MODELS

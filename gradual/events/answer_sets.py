@@ -3,6 +3,7 @@ compared with them; and faster on many threads."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import count
 from typing import Any
@@ -20,6 +21,19 @@ def some_execution(goal: Goal, model: str, *options: str) -> Execution | None:
     rules = [*_facts(goal), *_goal(goal), *(f"{option}." for option in options)]
     files = ["structure.lp", *([f"structure_{model}.lp"] if model else [])]
     return answer_set(rules, files, _execution)
+
+
+def rules_expected(goal: Goal, closure: bool) -> int:
+    """About how many ground rules there are: from-reads for each pair of reads-from and a later store, and, where
+    happens-before is closed, a way from every event to each pair."""
+    structure = goal.structure
+    threads = [event for event in structure.events if event.thread != INITIAL]
+    stores = Counter(event.location for event in structure.events if event.kind == "W")
+    sources = [(read.location, writes.bit_count()) for read, writes in
+               zip(structure.events, structure.justifies(goal.justifies), strict=True)]
+    from_reads = sum(count * stores[location] for location, count in sources)
+    within = sum((structure.below[event.number] & ~structure.initial).bit_count() for event in threads)
+    return from_reads + (len(threads) * (within + sum(count for _, count in sources)) if closure else 0)
 
 
 def _facts(goal: Goal) -> Iterator[str]:

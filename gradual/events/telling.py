@@ -124,10 +124,10 @@ def _missing(structure: EventStructure, found: Missing) -> Iterator[str]:
         return
     if found.played != structure.initial:
         yield f"    it can be justified that {_run(structure, found.played)}; but then:"
-    for read, terminal in found.reads:
-        event = structure.events[read]
-        yield (f"    {_with_thread(structure, read)} is not justified: the threads can go on so that nobody stores "
-               f"{event.value} to {event.location}:")
+    for terminal in dict.fromkeys(terminal for _, terminal in found.reads):
+        for event in (structure.events[read] for read, other in found.reads if other == terminal):
+            yield (f"    {_with_thread(structure, event.number)} is not justified: the threads can go on so that "
+                   f"nobody stores {value_text(event.value)} to {event.location}:")
         yield f"        {_run(structure, terminal)}"
 
 

@@ -18,6 +18,7 @@ from gradual.programs.condition import Not
 from gradual.programs.instructions import Access, Rmw
 from gradual.programs.program import Program
 from gradual.programs.scan import ProgramError
+from gradual.programs.unfolding import values_text
 
 CONFIGURATIONS = 10_000
 """Up to here the explicit search goes first; beyond, SAT."""
@@ -25,6 +26,9 @@ REPEATED = 50_000
 """Up to here the explicit search repeats what SAT says to be forbidden."""
 EVENTS = 40
 """Up to here sentences go first; beyond, clingo, which needs no closures."""
+
+RULES = 3_000_000
+"""About how many ground rules clingo is given at the most: a few seconds, and some hundred megabytes."""
 
 Engine = Literal["explicit search", "CEGAR", "sentence", "clingo"]
 
@@ -135,6 +139,7 @@ def _repeated(goal: Goal, first: Engine) -> tuple[Engine, ...]:
 
 
 def _executions(goal: Goal, model: EventModel) -> Verdict:
+    _small_enough(goal, model)
     engines = _engines(goal, model)
     names = tuple(engines)
     certificate = Certificate(goal)
@@ -148,6 +153,15 @@ def _executions(goal: Goal, model: EventModel) -> Verdict:
         certificate.execution(found, model.key)
         return Verdict(model, goal, True, names[:1], execution=found)
     return Verdict(model, goal, False, names, broken=_broken(goal, model))
+
+
+def _small_enough(goal: Goal, model: EventModel) -> None:
+    from gradual.events.answer_sets import rules_expected
+
+    if rules_expected(goal, closure=model.key != "sc") > RULES:
+        raise ProgramError(f"the event structure ({len(goal.structure)} events) is too large for {model}: fewer values "
+                           f"make it smaller (--values; now {values_text(goal.structure.values)})",
+                           goal.structure.program.file)
 
 
 def _may_race(goal: Goal) -> bool:

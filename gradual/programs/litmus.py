@@ -56,7 +56,7 @@ def parse(text: str, file: str = "") -> Program:
 class _Reader:
     def __init__(self, text: str, file: str) -> None:
         self.file = file
-        self.cursor = Cursor(tokens(text, file), file)
+        self.cursor = Cursor(tokens(text, file, line_comment="//"), file)
         match = _HEADER.match(text)
         self.name = match[2].strip() if match else ""
         self.initial: dict[str, int] = {}

@@ -168,8 +168,8 @@ def machine_outcomes(program: Program, model: str) -> set[tuple[int, ...]]:
     found = set()
     for loaded, memory in ends(program, model):
         values = {starts[thread] + at: value for (thread, at), value in loaded}
-        found.add(tuple(dict(memory)[place] if isinstance(place, str) else values[program.registers[place]]
-                        for place in program.observed))
+        found.add(tuple(dict(memory)[place] if isinstance(place, str) else
+                        values[program.ends[place.thread][0].registers[place.name].load] for place in program.observed))
     return found
 
 
@@ -279,10 +279,17 @@ locations [x; 0:EBX;]
     assert programs.parse(litmus.write(program)) == program
 
 
+def test_a_register_that_was_loaded_into_gets_a_constant() -> None:
+    program = programs.parse("X86 A\n{ }\n P0 ;\n MOV EAX,[x] ;\n MOV EAX,$3 ;\n MOV [x],EAX ;\n"
+                             "exists (0:EAX=3 /\\ x=3)")
+    assert programs.parse(litmus.write(program)) == program
+    assert observe.answer(program, "sc").frequency == "Always"
+
+
 def test_lisa() -> None:
     program = programs.parse("LISA MP\n{ 0:r5=x; }\n P0 | P1 ;\n w[once] r5 1 | r[] r0 y ;\n f[mb] | r[] r1 x ;\n"
                              " mov r2 4 | rmw[] r3 2 y ;\n w[] y r2 | ;\nexists (1:r0=4 /\\ 1:r1=0)")
-    assert program.threads[0].instructions == (Store("x", 1), Fence(), Store("y", 4))
+    assert program.threads[0].instructions == (Store("x", 1), Fence(mode="sc"), Store("y", 4))
     assert program.threads[1].instructions == (Load("y", "r0"), Load("x", "r1"), Rmw("y", 2, "r3"))
 
 
@@ -316,9 +323,14 @@ X86 = "X86 A\n{ x=0; }\n P0 | P1 ;\n"
     (f"{X86} MOV [x],EAX | ;\n", "4:10", "nothing is known of the register EAX"),
     (f"{X86} MFENCE | MFENCE | MFENCE ;\n", "4:18", "only 2 threads"),
     (f"{X86} MFENCE MFENCE | ;\n", "4:9", "expected | or ;"),
-    ("LISA A\n{}\n P0 ;\n b[] r0 end ;\n", "4:2", "no instruction called 'b'"),
+    ("LISA A\n{}\n P0 ;\n b[] r0 end ;\n", "4:6", "nothing is known of the register r0"),
+    ("LISA A\n{}\n P0 ;\n b[] end ;\n", "4", "P0 has no label end; it has none"),
+    ("LISA A\n{}\n P0 ;\n E: ;\n E: f[] ;\n", "5", "P0 has two labels E"),
+    ("LISA A\n{}\n P0 ;\n amo[] r0 x ;\n", "4:2", "no instruction called 'amo'"),
     ("LISA A\n{}\n P0 ;\n f[lwsync] ;\n", "4:3", "f[lwsync]"),
-    ("LISA A\n{}\n P0 ;\n w[] x (add r0 1) ;\n", "4:8", "computes a value"),
+    ("LISA A\n{}\n P0 ;\n w[] x (add r0 1) ;\n", "4:13", "nothing is known of the register r0"),
+    ("LISA A\n{}\n P0 ;\n w[] x (div 1 1) ;\n", "4:9", "no operator called 'div'"),
+    ("LISA A\n{}\n P0 ;\n w[seqcst] x 1 ;\n", "4:3", "w[seqcst] is not understood"),
     ("AArch64 A\n{}\n P0 ;\n", "1:1", "programs for AArch64"),
     (f"{X86} MFENCE | ;\nfilter (x=0)\n", "5:1", "filter is not understood"),
 ])

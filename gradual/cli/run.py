@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,11 +15,25 @@ from gradual.cli.app import app
 from gradual.cli.common import ALL, MODEL_HELP, Json, models_of, read_all, seconds, trace_options, usage_error
 from gradual.cli.outputs import Outputs
 from gradual.cli.status import INTERRUPTED, LATE
+from gradual.cli.structures import (
+    Compare,
+    Reading,
+    ShowStructure,
+    Structures,
+    Unroll,
+    Values,
+    bounds,
+    compared,
+    draw,
+    drawable,
+    reading,
+    told_apart,
+)
 
 if TYPE_CHECKING:
     from gradual.models import Model
     from gradual.programs.observation import Observation
-    from gradual.programs.program import Program
+    from gradual.programs.program import Bounds, Program
     from gradual.progress import Progress
 
 
@@ -30,6 +46,12 @@ EXAMPLES = """Examples:
   gradual run traces/litmus/SB.litmus --operational --model npso    on the machine instead of by the axioms
 
   gradual run SB.litmus --observed runs.jsonl      which observed outcomes does no model allow?
+
+  gradual run traces/causality/TC1.litmus --model jr      may an optimising compiler do that?
+
+  gradual run traces/causality/TC4.litmus --compare jr sc ra c11
+
+  gradual run spin.litmus --model sc --unroll 2 --values 0..2
 
 Programs are herd's .litmus files (X86, LISA, Generic) or plain text: P0: st x 1; ld y r0 P1: ... exists (0:r0=0).
 
@@ -47,7 +69,8 @@ def run(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Programs; - is standard input. With --observed "
                                                "the first is the program, the others are histories.")],
     model: Annotated[list[str] | None, typer.Option(metavar="MODEL", help=f"{MODEL_HELP}; `all` for every one that "
-                                                    "ships; repeatable. [default: the usual ones]")] = None,
+                                                    "ships; repeatable. jr, ra, c11, rc11 are asked about event "
+                                                    "structures. [default: the usual ones]")] = None,
     count: Annotated[bool, typer.Option("--count", help="Only count the executions.")] = False,
     query: Annotated[bool, typer.Option("--query", help="Only answer the condition, without enumeration; this is done "
                                         "anyway where there are over 10^10 executions to look at.")] = False,
@@ -61,12 +84,25 @@ def run(
                                                   "program and model; then what was found so far is told.")] = None,
     operational: Annotated[bool, typer.Option("--operational", help="Run it on the machine that the model's file "
                                               "names, instead of by the axioms; an outcome counts once.")] = False,
+    values: Values = None,
+    unroll: Unroll = None,
+    justifies: Reading = "label",
+    compare: Compare = None,
+    show_structure: ShowStructure = None,
     as_json: Json = False,
 ) -> None:
     """List what a small program can do under memory models: a litmus test."""
     from gradual.progress import Progress
 
-    models = _models(model)
+    events, others = told_apart(model)
+    files, events = compared(files, compare) if compare else (files, events)
+    models = [] if (events and not others) or compare else _models(others or None)
+    asked = Structures(events, reading(justifies), as_json)
+    limits = bounds(values, unroll)
+    drawable(show_structure, files)
+    if events and (count or observed):
+        raise usage_error(f"{', '.join(events)}: event structures have no executions to count or to observe; leave out "
+                          "--count and --observed")
     if count and (query or show or svg is not None):
         raise usage_error("--count only counts: it goes with none of --query, --show and --svg")
     if operational and (count or query or show or svg is not None or observed):
@@ -75,11 +111,12 @@ def run(
     if observed:
         if svg is not None:
             raise usage_error("--observed only tells what was seen: it does not go with --svg")
-        raise typer.Exit(_observed(files[0], [*observed, *files[1:]], models, as_json))
+        raise typer.Exit(_observed(files[0], [*observed, *files[1:]], models, as_json, limits))
     outputs = Outputs({"svg": svg}, files)
     task = "run" if operational else "count" if count else "query" if query else "list"
     with Progress() as progress:
-        questions = _Questions(models, task, show, as_json, outputs, progress, timeout)
+        questions = _Questions(models, task, show, as_json, outputs, progress, limits, asked, bool(compare),
+                               show_structure, timeout)
         status = max((questions.ask(file) for file in files), default=0)
     if not status:
         outputs.complain("no condition here is about a forbidden outcome")
@@ -104,6 +141,10 @@ class _Questions:
     as_json: bool
     outputs: Outputs
     progress: Progress
+    bounds: Bounds | None
+    structures: Structures
+    compare: bool
+    picture: str | None
     timeout: float | None
 
     def ask(self, file: str) -> int:
@@ -114,31 +155,51 @@ class _Questions:
 
         status = 0
         try:
-            program = programs.read(file)
+            program = programs.read(file, self.bounds)
+            if self.picture is not None:
+                draw(program, self.picture, self.structures.justifies)
             for model in self.models:
-                self.progress.start(f"{program.name} under {model}")
-                found = self._in_time(program, model)
+                found = self._in_time(program, model.key, partial(
+                    self._count if self.task == "count" else self._answer, program, model))
                 if found == INTERRUPTED:
                     raise typer.Exit(INTERRUPTED)
                 status = max(status, found)
                 self.progress.done += 1
+            status = max(status, self._ask_structures(program))
         except (ProgramError, MachineError) as error:
             self.progress.clear()
             typer.echo(f"gradual: {error}", err=True)
             return 2
         return status
 
-    def _in_time(self, program: Program, model: Model) -> int:
+    def _in_time(self, program: Program, name: str, answer: Callable[[], int]) -> int:
         """The exit status for one program under one model."""
         from gradual.deadline import alarm
 
+        self.progress.start(f"{program.name} under {name}")
         try:
             with alarm(self.timeout):
-                return self._count(program, model) if self.task == "count" else self._answer(program, model)
+                return answer()
         except TimeoutError:
             self.progress.clear()
-            typer.echo(f"gradual: {program.name}: {model.key}: not answered within {self.timeout:g} s", err=True)
+            typer.echo(f"gradual: {program.name}: {name}: not answered within {self.timeout:g} s", err=True)
             return LATE
+
+    def _ask_structures(self, program: Program) -> int:
+        """The models that look at many executions at once."""
+        if self.compare:
+            names = ", ".join(self.structures.models)
+            return self._in_time(program, names, lambda: self._print(self.structures.compare(program)))
+        return max((self._in_time(program, name, partial(self._ask_structure, program, name))
+                    for name in self.structures.models), default=0)
+
+    def _ask_structure(self, program: Program, name: str) -> int:
+        return self._print(self.structures.ask(program, name))
+
+    def _print(self, text: str) -> int:
+        self.progress.clear()
+        print(text, flush=True)
+        return 0
 
     def _answer(self, program: Program, model: Model) -> int:
         """One program under one model, printed and drawn."""
@@ -171,7 +232,7 @@ class _Questions:
         from gradual.programs.executions import Executions
 
         started, status = time.perf_counter(), 0
-        if not model.checks:
+        if not model.checks and not program.branches:
             number = program.size
         else:
             executions = Executions(program, model)
@@ -190,13 +251,13 @@ class _Questions:
         return status
 
 
-def _observed(file: str, traces: list[str], models: list[Model], as_json: bool) -> int:
+def _observed(file: str, traces: list[str], models: list[Model], as_json: bool, bounds: Bounds | None) -> int:
     from gradual import programs
     from gradual.programs.observed import Sightings
     from gradual.programs.scan import ProgramError
 
     try:
-        sightings = Sightings(programs.read(file), models)
+        sightings = Sightings(programs.read(file, bounds), models)
     except ProgramError as error:
         raise usage_error(str(error)) from None
     failed = [_add(sightings, item) for item in read_all(traces, None, trace_options(None, None))].count(False)

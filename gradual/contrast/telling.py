@@ -83,7 +83,7 @@ class _Run:
         return [*lines, *([f"  after that: {', '.join(left)}"] if left else [])]
 
     def _text(self, value: int) -> str:
-        return event_text(self._program, self._stores[value - 1], Execution({}, {}))
+        return event_text(self._program, self._stores[value - 1], Execution((), {}, {}))
 
     def _line(self, step: Happening) -> str:
         thread = self._program.threads[step.thread].name

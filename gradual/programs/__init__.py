@@ -12,18 +12,24 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gradual.models import Model
-    from gradual.programs.program import Program
+    from gradual.programs.program import Bounds, Program
 
 
-def parse(text: str, file: str = "") -> Program:
-    """The program of a text: herd's .litmus format, or the plain form of `text.py`. Raises ProgramError."""
+def parse(text: str, file: str = "", bounds: Bounds | None = None) -> Program:
+    """The program of a text: herd's .litmus format, or the plain form of `text.py`. Raises ProgramError.
+
+    `bounds` are the values that loads may return, and how often loops go round, where that is not found by itself.
+    """
+    from dataclasses import replace
+
     from gradual.programs import litmus
     from gradual.programs import text as plain
 
-    return litmus.parse(text, file) if litmus.recognises(text) else plain.parse(text, file)
+    program = litmus.parse(text, file) if litmus.recognises(text) else plain.parse(text, file)
+    return program if bounds is None else replace(program, bounds=bounds)
 
 
-def read(path: str) -> Program:
+def read(path: str, bounds: Bounds | None = None) -> Program:
     """The program of a file; "-" is standard input. Raises ProgramError."""
     import sys
 
@@ -32,9 +38,9 @@ def read(path: str) -> Program:
 
     try:
         if path == "-":
-            return parse(sys.stdin.read(), path)
+            return parse(sys.stdin.read(), path, bounds)
         with open(path, encoding="utf-8") as stream:
-            return parse(stream.read(), path)
+            return parse(stream.read(), path, bounds)
     except UnicodeDecodeError:
         raise ProgramError("this is not text", path) from None
     except OSError as error:

@@ -76,6 +76,14 @@ def places(part: Proposition) -> tuple[Place, ...]:
     return tuple(dict.fromkeys(place for operand in part.operands for place in places(operand)))
 
 
+def values(part: Proposition) -> set[int]:
+    """The numbers that it compares with."""
+    if isinstance(part, Equal):
+        return {part.value}
+    inner = (part.operand,) if isinstance(part, Not) else part.operands
+    return {value for operand in inner for value in values(operand)}
+
+
 def holds(part: Proposition, outcome: Mapping[Place, int]) -> bool:
     if isinstance(part, Equal):
         return outcome[part.place] == part.value
@@ -95,6 +103,11 @@ class Condition:
     @property
     def places(self) -> tuple[Place, ...]:
         return places(self.proposition)
+
+    @property
+    def kind(self) -> str:
+        """What is claimed of the outcome, in herd's words."""
+        return {"exists": "Allowed", "~exists": "Forbidden", "forall": "Required"}[self.quantifier]
 
     def answer(self, reached: bool, missed: bool) -> bool:
         """Does it hold, given whether some outcome satisfies the proposition and whether some does not?"""
@@ -130,14 +143,14 @@ def parse(cursor: Cursor, thread: Resolve) -> Condition:
 def parse_place(cursor: Cursor, thread: Resolve) -> Place:
     """`0:r0`, `P0:r0`, `x` or `[x]`."""
     if cursor.take("["):
-        location = cursor.address()
+        location = cursor.place()
         cursor.expect("]", "after the location")
         return location
     if cursor.ahead(1) == ":":
         number = thread(cursor.here.text, cursor)
         cursor.at += 2
         return Register(number, cursor.name("a register"))
-    return cursor.address("a register (0:r0) or a location")
+    return cursor.place("a register (0:r0) or a location")
 
 
 def _or(cursor: Cursor, thread: Resolve) -> Proposition:

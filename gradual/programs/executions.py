@@ -1,8 +1,9 @@
 """The executions of a program that a model allows, by clingo: `datalog/execution.lp` and the model, compiled.
 
 An execution is a pair (rf, co): a source for each load, and a total order of the stores to each location,
-the initial one first. Stores of equal values stay different sources. What the model forbids is cut
-off during search, as clingo checks the acyclicity of `#edge` while it chooses.
+the initial one first. Stores of equal values stay different sources. Where loads decide what takes place, it has a way
+through each thread besides (`datalog/ways.lp`). What the model forbids is cut off during search, as clingo checks the
+acyclicity of `#edge` while it chooses.
 """
 
 from __future__ import annotations
@@ -16,8 +17,11 @@ from gradual import models
 from gradual.history import INITIAL
 from gradual.models.clingo import demanded
 from gradual.programs.condition import And, Equal, Not, Place, Proposition, Register
-from gradual.programs.program import Fence, Program
+from gradual.programs.expressions import Address, Known
+from gradual.programs.instructions import Fence, Rmw, Store
+from gradual.programs.program import Program
 from gradual.programs.scan import ProgramError
+from gradual.programs.unfolding import Event, Returned
 
 POLL = 0.1
 """Seconds between looks for Ctrl-C, which cannot interrupt the solver itself."""
@@ -39,8 +43,9 @@ Node = int | Arrival
 
 @dataclass(frozen=True)
 class Execution:
-    """Who reads from whom, and the stores of each location in the order in which they reach memory."""
+    """What takes place, who reads from whom, and the stores of each location in the order in which memory gets them."""
 
+    events: tuple[int, ...]
     rf: dict[int, int]
     """Each load's source, by event; INITIAL for the initial value."""
     co: dict[str, tuple[int, ...]]
@@ -63,12 +68,20 @@ def outcome_of(program: Program, execution: Execution) -> Outcome:
 def _ends_with(program: Program, execution: Execution, place: Place) -> int:
     if isinstance(place, str):
         return value_of(program, execution.last(place), place)
-    load = program.registers[place]
-    if load is None:
-        return program.threads[place.thread].constants[place.name]
-    location = program.events[load].location
-    assert location is not None
-    return value_of(program, execution.rf[load], location)
+    taken = {None, *execution.events}
+    end = next(end for end in program.ends[place.thread] if end.event in taken)
+    held = end.registers.get(place.name, 0)
+    if isinstance(held, Returned):
+        return value_of(program, execution.rf[held.load], program.events[held.load].location or "")
+    return number_of(program, held)
+
+
+def number_of(program: Program, held: Known) -> int:
+    """What a register holds that is asked about."""
+    if isinstance(held, Address):
+        raise ProgramError(f"a register that is asked about ends with the address {held}: only numbers can be observed",
+                           program.file)
+    return held
 
 
 class Executions:
@@ -94,6 +107,8 @@ class Executions:
         self._add(rf or {}, last or {})
         with as_file(files("gradual.datalog")) as folder:
             self._control.load(str(folder / "execution.lp"))
+            if program.branches:
+                self._control.load(str(folder / "ways.lp"))
         self._control.add("base", [], compiled(self.model))
         self._control.ground([("base", [])])
         self._sources = {load.number: self._source_literals(load.number) for load in program.loads}
@@ -106,22 +121,48 @@ class Executions:
                 backend.add_rule([backend.add_atom(self._symbol(name, *arguments))])
 
     def _facts(self, rf: Mapping[int, int], last: Mapping[str, int]) -> Iterator[tuple[Any, ...]]:
-        at = self._location_numbers = {name: number for number, name in enumerate(self.program.locations)}
+        self._location_numbers = {name: number for number, name in enumerate(self.program.locations)}
         for event in self.program.events:
-            yield "thread", event.number, event.thread
-            if isinstance(event.instruction, Fence):
-                yield "fence", event.number, self._string(event.instruction.set)
-                continue
-            if event.reads:
-                yield "read", event.number, at[event.instruction.location]
-            if event.writes:
-                yield "write", event.number, at[event.instruction.location]
-        for a, b in self.program.program_order():
-            yield "next", a, b
+            for fact in self._event_facts(event):
+                yield fact if event.certain else ("would", self._symbol(*fact))
+        if self.program.branches:
+            yield from self._ways()
         for load, source in rf.items():
             yield "rf", self._store(source, self.program.events[load].location or ""), load
         for location, source in last.items():
             yield "last", self._store(source, location)
+
+    def _event_facts(self, event: Event) -> Iterator[tuple[Any, ...]]:
+        yield "thread", event.number, event.thread
+        if isinstance(event.instruction, Fence):
+            yield "fence", event.number, self._string(event.instruction.set)
+        else:
+            at = self._location_numbers[event.instruction.location]
+            if event.reads:
+                yield "read", event.number, at
+            if event.writes:
+                yield "write", event.number, at
+        if event.before is not None:
+            yield "next", event.before, event.number
+        for name, loads in (("addr", event.addr), ("data", event.data), ("ctrl", event.ctrl)):
+            yield from ((name, load, event.number) for load in loads)
+
+    def _ways(self) -> Iterator[tuple[Any, ...]]:
+        """Values are told by their places in a list: clingo has 32 bits for a number."""
+        places: dict[int, int] = {}
+        for event in self.program.events:
+            if not event.certain:
+                before = self._symbol("start", event.thread) if event.before is None else event.before
+                yield "child", before, event.number
+                if event.before is not None and self.program.events[event.before].certain:
+                    yield "in", event.before
+            if isinstance(event.instruction, Store | Rmw):
+                yield "value", event.number, places.setdefault(event.instruction.value, len(places))
+            if event.returns is not None:
+                yield "returns", event.number, places.setdefault(event.returns, len(places))
+        for location in self.program.locations:
+            initial = self.program.initial.get(location, 0)
+            yield "value", self._store(INITIAL, location), places.setdefault(initial, len(places))
 
     def _store(self, source: int, location: str) -> Any:
         """A store as the clingo programs name it."""
@@ -156,19 +197,32 @@ class Executions:
         stores = [(self._literal("final", store.number), store.number) for store in self.program.stores(location)]
         return [(literal, store) for literal, store in stores if literal is not None]
 
-    def _values(self, place: Place) -> list[tuple[int | None, int]]:
-        """The values a place can end with, each with its literal; None for a value it always ends with."""
+    def _values(self, place: Place) -> list[tuple[list[int], int]]:
+        """The values a place can end with, each with literals that all hold then; none for one it always ends with."""
         program = self.program
         if isinstance(place, Register):
-            load = program.registers[place]
-            if load is None:
-                return [(None, program.threads[place.thread].constants[place.name])]
-            location, literals = program.events[load].location or "", self._sources[load]
-        else:
-            location, literals = place, self._last_literals(place)
-            if not literals:
-                return [(None, value_of(program, INITIAL, place))]
-        return [(literal, value_of(program, source, location)) for literal, source in literals]
+            return [pair for end in program.ends[place.thread] if (taken := self._taken(end.event)) is not None
+                    for pair in self._held(end.registers.get(place.name, 0), taken)]
+        last = self._last_literals(place)
+        stored = [([literal], value_of(program, source, place)) for literal, source in last]
+        if any(store.certain for store in program.stores(place)):
+            return stored
+        return [*stored, ([-literal for literal, _ in last], value_of(program, INITIAL, place))]
+
+    def _taken(self, event: int | None) -> list[int] | None:
+        """Literals that hold where an event takes place; None where it cannot."""
+        if event is None or self.program.events[event].certain:
+            return []
+        literal = self._literal("in", event)
+        return None if literal is None else [literal]
+
+    def _held(self, held: Known | Returned, taken: list[int]) -> list[tuple[list[int], int]]:
+        """What a register can hold at an end."""
+        if not isinstance(held, Returned):
+            return [(taken, number_of(self.program, held))]
+        location = self.program.events[held.load].location or ""
+        return [([*taken, literal], value_of(self.program, source, location))
+                for literal, source in self._sources[held.load]]
 
     # --- out: counts, outcomes, executions
 
@@ -260,11 +314,15 @@ class Executions:
 
     def _execution(self, model: Any, order: list[tuple[int, int, int]]) -> Execution:
         before: Counter[int] = Counter(b for _, b, literal in order if model.is_true(literal))
+        taken = [(event.number, self._taken(event.number)) for event in self.program.events]
+        events = tuple(event for event, literals in taken if literals is not None and all(map(model.is_true, literals)))
+        there = set(events)
         rf = {load: next(source for literal, source in literals if model.is_true(literal))
-              for load, literals in self._sources.items()}
-        co = {location: tuple(sorted((store.number for store in self.program.stores(location)),
-                                     key=before.__getitem__)) for location in self.program.locations}
-        return Execution(rf, co)
+              for load, literals in self._sources.items() if load in there}
+        co = {location: tuple(sorted((store.number for store in self.program.stores(location)
+                                      if store.number in there), key=before.__getitem__))
+              for location in self.program.locations}
+        return Execution(events, rf, co)
 
     # --- one execution
 
@@ -281,10 +339,15 @@ class Executions:
 
     def _literals_of(self, execution: Execution) -> list[int]:
         """What is true in one execution and in no other."""
-        sources = [literal for load, literals in self._sources.items()
-                   for literal, source in literals if source == execution.rf[load]]
         place = {store: at for order in execution.co.values() for at, store in enumerate(order)}
-        return sources + [literal for a, b, literal in self._order_literals() if place[a] < place[b]]
+        return [*self._reads_from(execution), *(literal for a, b, literal in self._order_literals()
+                                                if a in place and b in place and place[a] < place[b])]
+
+    def _reads_from(self, execution: Execution) -> list[int]:
+        """What is true with these ways and this reads-from."""
+        taken = [literal for event in execution.events for literal in self._taken(event) or ()]
+        return taken + [literal for load, literals in self._sources.items()
+                        for literal, source in literals if execution.rf.get(load) == source]
 
     # --- questions, answered without enumeration
 
@@ -297,8 +360,7 @@ class Executions:
     def reads_otherwise(self, proposition: Proposition, execution: Execution) -> bool:
         """Can the proposition also be satisfied with another reads-from?"""
         with self._control.backend() as backend:
-            same = self._both(backend, [literal for load, literals in self._sources.items()
-                                        for literal, source in literals if source == execution.rf[load]])
+            same = self._both(backend, self._reads_from(execution))
             literal = self._define(backend, proposition)
         return self._first([literal, -same]) is not None
 
@@ -309,6 +371,7 @@ class Executions:
                 self.program, source, self.program.events[load].location or "") == value])
                 for load, value in values.items()]
             literals += [self._define(backend, Equal(location, value)) for location, value in finals.items()]
+            literals += [literal for load in values for literal in self._taken(load) or ()]
         return self._first(literals)
 
     def _define(self, backend: Any, part: Proposition) -> int:
@@ -316,9 +379,8 @@ class Executions:
         if isinstance(part, Not):
             return -self._define(backend, part.operand)
         if isinstance(part, Equal):
-            fitting = [literal for literal, value in self._values(part.place) if value == part.value]
-            return self._both(backend, []) if None in fitting else self._either(
-                backend, [literal for literal in fitting if literal is not None])
+            return self._either(backend, [self._both(backend, literals) for literals, value in self._values(part.place)
+                                          if value == part.value])
         operands = [self._define(backend, operand) for operand in part.operands]
         return (self._both if isinstance(part, And) else self._either)(backend, operands)
 

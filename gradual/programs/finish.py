@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 
 from gradual.programs.condition import Register
+from gradual.programs.instructions import Branch, Label, Thread, named
 from gradual.programs.program import Program
 from gradual.programs.scan import Cursor, ProgramError
 
@@ -14,17 +15,32 @@ def finish(program: Program, cursor: Cursor) -> Program:
     """The program with a name and without initial values of 0. Raises ProgramError."""
     if not any(thread.instructions for thread in program.threads):
         raise ProgramError("there is no instruction in this program", program.file, cursor.here.line)
+    for thread in program.threads:
+        _labels(program.file, thread)
     asked = [*(program.condition.places if program.condition else ()), *program.locations_shown]
-    accessed = {event.location for event in program.events} | set(program.initial)
+    accessed = {name.split("+")[0] for thread in program.threads for step in thread.instructions
+                for name in named(step)} | set(program.initial)
     line = program.condition.line if program.condition else cursor.here.line
     for place in asked:
         if isinstance(place, Register) and place not in program.registers:
             known = ", ".join(sorted(r.name for r in program.registers if r.thread == place.thread)) or "none"
             raise ProgramError(f"thread {place.thread} has no register {place.name}; it has {known}",
                                program.file, line)
-        if isinstance(place, str) and place not in accessed:
+        if isinstance(place, str) and place.split("+")[0] not in accessed:
             raise ProgramError(f"nothing in this program is called {place} (registers are written 0:{place})",
                                program.file, line)
     stem = os.path.basename(program.file).split(".")[0].strip("-")
     initial = {at: value for at, value in program.initial.items() if value}
     return replace(program, name=program.name or stem or "program", initial=initial)
+
+
+def _labels(file: str, thread: Thread) -> None:
+    """Every jump has one place to go to."""
+    labels: dict[str, Label] = {}
+    for step in thread.instructions:
+        if isinstance(step, Label) and labels.setdefault(step.name, step) is not step:
+            raise ProgramError(f"{thread.name} has two labels {step.name}", file, step.line)
+    for step in thread.instructions:
+        if isinstance(step, Branch) and step.target not in labels:
+            known = ", ".join(labels) or "none"
+            raise ProgramError(f"{thread.name} has no label {step.target}; it has {known}", file, step.line)

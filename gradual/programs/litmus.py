@@ -20,8 +20,10 @@ from gradual.programs import condition as conditions
 from gradual.programs import lisa, pseudo, x86
 from gradual.programs.assembly import Assembly
 from gradual.programs.condition import Place
+from gradual.programs.expressions import Address
 from gradual.programs.finish import finish
-from gradual.programs.program import Instruction, Program
+from gradual.programs.instructions import Step
+from gradual.programs.program import Program
 from gradual.programs.scan import END, Cursor, Token, tokens
 from gradual.programs.text import conditions_locations, thread_number
 
@@ -54,7 +56,7 @@ def parse(text: str, file: str = "") -> Program:
 class _Reader:
     def __init__(self, text: str, file: str) -> None:
         self.file = file
-        self.cursor = Cursor(tokens(text, file), file)
+        self.cursor = Cursor(tokens(text, file, line_comment="//"), file)
         match = _HEADER.match(text)
         self.name = match[2].strip() if match else ""
         self.initial: dict[str, int] = {}
@@ -131,14 +133,14 @@ class _Reader:
             number = token.text.removeprefix("P")
             if not number.isdigit() or int(number) >= len(columns):
                 raise self.cursor.error(f"there is no thread {token.text}", token)
-            if isinstance(value, str):
-                columns[int(number)].addresses[register] = value
-            else:
-                columns[int(number)].set(register, value)
+            columns[int(number)].set(register, Address(value) if isinstance(value, str) else value)
 
     def _rows(self, columns: list[Assembly], instruction: Callable[[Cursor, Assembly], None]) -> None:
         while not self.cursor.sees(END) and not conditions.starts(self.cursor):
             for number, column in enumerate(columns):
+                while self.cursor.here.is_name and self.cursor.ahead(1) == ":":
+                    column.label(self.cursor.here.text, self.cursor.next().line)
+                    self.cursor.next()
                 if not self.cursor.sees("|", ";"):
                     instruction(self.cursor, column)
                 if not self.cursor.sees("|", ";"):
@@ -157,12 +159,12 @@ class _Reader:
 def write(program: Program) -> str:
     """The program as a .litmus file: in its own dialect, else in LISA where that has words for it."""
     dialect = _writable(program)
-    show: Callable[[Instruction], list[str]] = {
-        "X86": x86.show, "LISA": lisa.show, "Generic": lambda instruction: [pseudo.show(instruction)]}[dialect]
+    show: Callable[[Step], list[str]] = {
+        "X86": x86.show, "LISA": lisa.show, "Generic": lambda step: [pseudo.show(step)]}[dialect]
     cells = [[row for instruction in thread.instructions for row in show(instruction)] for thread in program.threads]
     given = [f"{number}:{name}={value};" for number, thread in enumerate(program.threads)
              for name, value in thread.constants.items()]
-    initial = " ".join([*(f"{at}={program.initial.get(at, 0)};" for at in program.locations), *given])
+    initial = " ".join([*(f"{at}={program.initial.get(at, 0)};" for at in program.named), *given])
     lines = [f"{dialect} {program.name}", f"{{ {initial} }}", *_table(cells)]
     if program.locations_shown:
         lines.append("locations [" + " ".join(f"{place};" for place in program.locations_shown) + "]")

@@ -13,8 +13,6 @@ from gradual.programs.executions import Outcome
 from gradual.programs.forbidden import Violation
 from gradual.programs.program import Program
 
-KINDS = {"exists": "Allowed", "~exists": "Forbidden", "forall": "Required"}
-
 
 @dataclass
 class Observation:
@@ -73,7 +71,7 @@ class Observation:
     def lines(self) -> list[str]:
         condition = self.program.condition
         lines = [f"Model {self.model}",
-                 f"Test {self.program.name}" + (f" {KINDS[condition.quantifier]}" if condition else "")]
+                 f"Test {self.program.name}" + (f" {condition.kind}" if condition else "")]
         if not self.complete:
             why = "the time is over" if self.late else "interrupted"
             lines.append(f"({why}: this is what was found so far)")
@@ -83,7 +81,7 @@ class Observation:
             lines += self._verdict()
         elif self.outcomes is not None:
             lines.append(f"Executions {self.executions}")
-        lines += self.shown
+        lines += [*(f"Note: {note}" for note in self.program.notes), *self.shown]
         if self.why_not:
             lines += [f"Why {self.model} forbids it:", *(f"    {line}" for line in self.why_not)]
         return [*lines, f"Time {self.program.name} {self.seconds:.2f}"]
@@ -123,5 +121,7 @@ class Observation:
         if condition is not None:
             found |= {"condition": str(condition), "holds": self.answer,
                       "observation": self.frequency if self.complete else "Unknown"}
+        if self.program.notes:
+            found["notes"] = self.program.notes
         return found | {"why_not": self.why_not, "shown": self.shown, "complete": self.complete,
                         "seconds": round(self.seconds, 6)}

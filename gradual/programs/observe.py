@@ -38,7 +38,7 @@ def outcomes(program: Program, model: str | Model, show: int = 0) -> Observation
     return found
 
 
-def answer(program: Program, model: str | Model) -> Observation:
+def answer(program: Program, model: str | Model, explained: bool = True) -> Observation:
     """Only whether the condition's outcome can be reached and missed: two calls of the solver."""
     assert program.condition is not None
     started = time.perf_counter()
@@ -46,7 +46,8 @@ def answer(program: Program, model: str | Model) -> Observation:
     proposition = program.condition.proposition
     found = Observation(program, executions.model, None, executions.satisfying(proposition) is not None,
                         executions.satisfying(Not(proposition)) is not None)
-    _explain(found)
+    if explained:
+        _explain(found)
     found.seconds = time.perf_counter() - started
     return found
 

@@ -9,11 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from gradual.history import FENCE, READ, WRITE, History, InputError, value_text
 from gradual.models import Model, load
 from gradual.programs.executions import Executions
-from gradual.programs.program import Event, Fence, Load, Program, Store
+from gradual.programs.instructions import Fence, Load, Store
+from gradual.programs.program import Program
+from gradual.programs.unfolding import Event, values_text
 
 NAMES = {Load: "a load", Store: "a store"}
 
@@ -80,19 +83,48 @@ class _Fit:
         return operations
 
     def thread(self, number: int, operations: list[int]) -> Mapping[int, int]:
-        """The values of the thread's loads, by event."""
-        events = [event for event in self.program.events if event.thread == number]
-        if not (self.history.kind == FENCE).any():  # many tracers do not log fences
-            events = [event for event in events if not isinstance(event.instruction, Fence)]
-        name = self.program.threads[number].name
-        values = {}
-        for event, operation in zip(events, operations, strict=False):
+        """The values of the thread's loads, by event: the way it took through the program."""
+        fences = bool((self.history.kind == FENCE).any())  # many tracers do not log fences
+        values, name = {}, self.program.threads[number].name
+        following, done = self._following(number, None, fences), 0
+        for operation in operations[:len(self.program.events)]:
+            if not following:
+                break
+            event = self._taken(following, operation)
             self._same(event, operation)
             if event.reads:
                 values[event.number] = int(self.history.read[operation])
-        if len(events) != len(operations):
-            raise self.error(f"thread {name} does {len(operations)} operations, in the program {len(events)}")
+            following, done = self._following(number, event.number, fences), done + 1
+        while following:
+            following, done = self._following(number, following[0].number, fences), done + 1
+        if done != len(operations):
+            raise self.error(f"thread {name} does {len(operations)} operations, in the program {done}")
         return values
+
+    def _following(self, thread: int, before: int | None, fences: bool) -> list[Event]:
+        """The events that may come next: several where a load can return several values."""
+        found = self._children.get((thread, before), [])
+        if fences:
+            return found
+        return [later for event in found for later in (
+            self._following(thread, event.number, fences) if isinstance(event.instruction, Fence) else [event])]
+
+    @cached_property
+    def _children(self) -> dict[tuple[int, int | None], list[Event]]:
+        children: dict[tuple[int, int | None], list[Event]] = {}
+        for event in self.program.events:
+            children.setdefault((event.thread, event.before), []).append(event)
+        return children
+
+    def _taken(self, following: list[Event], operation: int) -> Event:
+        """The one that returns what was read."""
+        read = int(self.history.read[operation])
+        fitting = [event for event in following if event.returns in (None, read)]
+        if not fitting:
+            raise self.error(f"{self.history.describe(operation)} where the program's loads return "
+                             f"{values_text(self.program.values)} (--values can tell others)",
+                             int(self.history.line[operation]))
+        return fitting[0]
 
     def _same(self, event: Event, operation: int) -> None:
         history, instruction = self.history, event.instruction

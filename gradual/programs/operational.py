@@ -6,15 +6,19 @@ import time
 from collections import Counter
 from dataclasses import replace
 
+from gradual.history import INITIAL
 from gradual.machines.code import EXCHANGE, FENCE, LOAD, STORE, Code
 from gradual.machines.code import Instruction as Step
 from gradual.machines.components import Machine, MachineError, machine_of
 from gradual.machines.exploring import Exploration
 from gradual.models import Model
-from gradual.programs.executions import Outcome, value_of
+from gradual.programs.condition import Place
+from gradual.programs.executions import Outcome, number_of, value_of
+from gradual.programs.instructions import Fence, Load, Rmw, Store
 from gradual.programs.observation import Observation
-from gradual.programs.program import Fence, Load, Program, Store
+from gradual.programs.program import Program
 from gradual.programs.scan import ProgramError
+from gradual.programs.unfolding import Returned
 
 NAMED = "operational:"
 """Before a model's name: its machine."""
@@ -32,32 +36,31 @@ class OnMachine:
     """A program as a machine runs it. Raises ProgramError for what machines do not know."""
 
     def __init__(self, program: Program, machine: Machine) -> None:
+        if program.computes:
+            raise ProgramError("machines run programs that store constants, one instruction after the other; this one "
+                               "computes or branches: ask the axioms, without --operational", program.file)
         self._program = program
         self._locations = list(program.locations)
         self._stores = [event.number for event in program.events if event.writes]
         """The event of each value, from 1 on."""
-        loads = {event.number: at for at, event in enumerate(program.loads)}
+        self._loads = {event.number: at for at, event in enumerate(program.loads)}
         self.code = Code(tuple(tuple(self._steps(number)) for number in range(len(program.threads))))
         self.code.locations = len(self._locations)
-        final = [place for place in program.observed if isinstance(place, str)]
-        self._places = {place: self.code.loads + final.index(place) if isinstance(place, str)
-                        else None if (load := program.registers[place]) is None else loads[load]
-                        for place in program.observed}
-        """Where each observed place stands in what the machine ends with; None for a constant."""
+        self._final = [place for place in program.observed if isinstance(place, str)]
         try:
-            self.exploration = Exploration(machine, self.code, tuple(map(self._locations.index, final)))
+            self.exploration = Exploration(machine, self.code, tuple(map(self._locations.index, self._final)))
         except MachineError as error:
             raise ProgramError(str(error), program.file) from None
 
     def _steps(self, thread: int) -> list[Step]:
         found = []
         for instruction in self._program.threads[thread].instructions:
-            if not isinstance(instruction, Fence):
+            if isinstance(instruction, Load | Store | Rmw):
                 kind = {Load: LOAD, Store: STORE}.get(type(instruction), EXCHANGE)
                 found.append((kind, self._locations.index(instruction.location)))
             elif instruction == Fence():
                 found.append(FENCE)
-            elif instruction.special != "i":
+            elif isinstance(instruction, Fence) and instruction.special != "i":
                 raise ProgramError(f"the machines know full fences only, and this is {instruction}",
                                    self._program.file, instruction.line)
         return found
@@ -66,16 +69,21 @@ class OnMachine:
         return Counter({self._outcome(values) for values in self.exploration.outcomes()})
 
     def _outcome(self, values: tuple[int, ...]) -> Outcome:
-        program, found = self._program, []
-        for place, at in self._places.items():
-            if at is None:
-                assert not isinstance(place, str)
-                found.append(program.threads[place.thread].constants[place.name])
-                continue
-            location = place if isinstance(place, str) else program.events[program.registers[place] or 0].location
-            source = self._stores[values[at] - 1] if values[at] else -1
-            found.append(value_of(program, source, location or ""))
-        return tuple(found)
+        return tuple(self._ends_with(place, values) for place in self._program.observed)
+
+    def _ends_with(self, place: Place, values: tuple[int, ...]) -> int:
+        """The machine ends with a number for each load, then for each location that is asked about."""
+        program = self._program
+        if isinstance(place, str):
+            return self._value(values[self.code.loads + self._final.index(place)], place)
+        (end,) = program.ends[place.thread]
+        held = end.registers.get(place.name, 0)
+        if isinstance(held, Returned):
+            return self._value(values[self._loads[held.load]], program.events[held.load].location or "")
+        return number_of(program, held)
+
+    def _value(self, store: int, location: str) -> int:
+        return value_of(self._program, self._stores[store - 1] if store else INITIAL, location)
 
 
 def outcomes(program: Program, model: Model) -> Observation:

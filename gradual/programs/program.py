@@ -1,6 +1,7 @@
-"""A program as data: threads of loads, stores of constants, rmws and fences, and a question about their end.
+"""A program as data: threads of instructions, and a question about their end.
 
-Values are constants, so an execution is known from its reads-from and its store order alone.
+Its events are those of all ways the threads can take (`unfolding.py`), values and all: so an execution is known from
+the ways that were taken, its reads-from and its store order.
 """
 
 from __future__ import annotations
@@ -10,100 +11,27 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import factorial, prod
-from typing import Literal
 
-from gradual.programs.condition import Condition, Place, Register
+from gradual.programs.condition import Condition, Place, Register, values
+from gradual.programs.instructions import (
+    CLASSES,
+    FENCES,
+    Class,
+    Fence,
+    Instruction,
+    Load,
+    Rmw,
+    Step,
+    Store,
+    Thread,
+    named,
+    sets,
+)
+from gradual.programs.scan import ProgramError
+from gradual.programs.unfolding import NO_BOUNDS, Bounds, End, Event, Unfoldable, Unfolding, domain, unfold, values_text
 
-Class = Literal["any", "ld", "st"]
-"""What a fence speaks of: loads, stores, both. An rmw is both."""
-
-
-@dataclass(frozen=True)
-class Load:
-    location: str
-    register: str
-    line: int = field(default=0, compare=False)
-
-
-@dataclass(frozen=True)
-class Store:
-    location: str
-    value: int
-    line: int = field(default=0, compare=False)
-
-
-@dataclass(frozen=True)
-class Rmw:
-    """Stores `value` and puts what it replaced into `register`, in one step."""
-
-    location: str
-    value: int
-    register: str
-    line: int = field(default=0, compare=False)
-
-
-@dataclass(frozen=True)
-class Fence:
-    """Keeps what is of class `before` ahead of what is of class `after`; or is of one of two kinds that do not."""
-
-    before: Class = "any"
-    after: Class = "any"
-    line: int = field(default=0, compare=False)
-    special: Literal["", "tso", "i"] = ""
-    """tso: loads before everything, stores before stores. i: of instruction fetches, orders no accesses."""
-
-    @property
-    def pairs(self) -> int:
-        """What it orders, as `History.fence` has it."""
-        return {"": _BEFORE[self.before] & _AFTER[self.after], "tso": 11, "i": 16}[self.special]
-
-    @property
-    def set(self) -> str:
-        """The set of fences that models know it by."""
-        return f"Fence.{self.special or f'{_LETTERS[self.before]}.{_LETTERS[self.after]}'}"
-
-    def __str__(self) -> str:
-        return f"f({self.special or f'{self.before},{self.after}'})"
-
-
-_LETTERS = {"any": "rw", "ld": "r", "st": "w"}
-_BEFORE = {"any": 0b1111, "ld": 0b0011, "st": 0b1100}
-_AFTER = {"any": 0b1111, "ld": 0b0101, "st": 0b1010}
-CLASSES: tuple[Class, ...] = ("any", "ld", "st")
-FENCES = {fence.pairs: fence for fence in (*(Fence(b, a) for b in CLASSES for a in CLASSES), Fence(special="tso"),
-                                           Fence(special="i"))}
-"""Every kind of fence, by what it orders."""
-
-Instruction = Load | Store | Rmw | Fence
-
-
-@dataclass(frozen=True)
-class Thread:
-    name: str
-    instructions: tuple[Instruction, ...]
-    constants: dict[str, int] = field(default_factory=dict)
-    """Registers that end with a constant: never loaded into, or overwritten since."""
-
-
-@dataclass(frozen=True)
-class Event:
-    """An instruction and the thread (by number) that executes it. Events are numbered thread by thread."""
-
-    number: int
-    thread: int
-    instruction: Instruction
-
-    @property
-    def location(self) -> str | None:
-        return None if isinstance(self.instruction, Fence) else self.instruction.location
-
-    @property
-    def reads(self) -> bool:
-        return isinstance(self.instruction, Load | Rmw)
-
-    @property
-    def writes(self) -> bool:
-        return isinstance(self.instruction, Store | Rmw)
+__all__ = ["CLASSES", "FENCES", "Bounds", "Class", "End", "Event", "Fence", "Instruction", "Load", "Program", "Rmw",
+           "Step", "Store", "Thread"]
 
 
 @dataclass(frozen=True)
@@ -120,12 +48,81 @@ class Program:
     dialect: str = field(default="", compare=False)
     """What it was written in: X86, LISA, Generic; "" for the plain form."""
     file: str = field(default="", compare=False)
+    bounds: Bounds = NO_BOUNDS
+
+    # --- the ways through it
 
     @cached_property
+    def values(self) -> tuple[int, ...]:
+        """What a load that somebody looks at may return. Raises ProgramError."""
+        try:
+            return domain(self.threads, self.bounds, self._from_the_start())
+        except Unfoldable as error:
+            raise ProgramError(str(error), self.file, error.line) from None
+
+    def _from_the_start(self) -> set[int]:
+        named = {step.location for thread in self.threads for step in thread.instructions
+                 if isinstance(step, Load | Store | Rmw)}
+        plain = {0} if named - set(self.initial) or self.computes else set()
+        return {*plain, *self.initial.values(), *(values(self.condition.proposition) if self.condition else ())}
+
+    @property
+    def computes(self) -> bool:
+        """Is there data flow: anything but constants that are stored, one instruction after the other?"""
+        return any(not isinstance(step, Instruction) for thread in self.threads for step in thread.instructions)
+
+    def unfolded(self, every: bool) -> Unfolding:
+        """With `every`, each load has an event for each value. Raises ProgramError."""
+        try:
+            return unfold(self.threads, self.values if every or self.computes else (), self.bounds, every)
+        except Unfoldable as error:
+            raise ProgramError(str(error), self.file, error.line) from None
+
+    @cached_property
+    def _unfolding(self) -> Unfolding:
+        return self.unfolded(every=False)
+
+    @property
     def events(self) -> tuple[Event, ...]:
-        pairs = [(number, instruction) for number, thread in enumerate(self.threads)
-                 for instruction in thread.instructions]
-        return tuple(Event(at, number, instruction) for at, (number, instruction) in enumerate(pairs))
+        """Those of all ways that the threads can take. Raises ProgramError where it does not unfold."""
+        return self._unfolding.events
+
+    @property
+    def ends(self) -> tuple[tuple[End, ...], ...]:
+        """The ways in which each thread can end."""
+        return self._unfolding.ends
+
+    @property
+    def branches(self) -> bool:
+        """Do the values that loads return decide what takes place?"""
+        return any(not event.certain for event in self.events)
+
+    @property
+    def cut(self) -> bool:
+        """Does a thread end only because its loop went round as often as it was let?"""
+        return any(end.cut for ends in self.ends for end in ends)
+
+    @property
+    def left_out(self) -> tuple[int, ...]:
+        """Values that are stored, or there from the start, and that no load is let return (they were not given)."""
+        if self.bounds.values is None:
+            return ()
+        there = self._unfolding.written() | {self.initial.get(at, 0) for at in self.locations}
+        return tuple(sorted(there - set(self.bounds.values)))
+
+    @property
+    def notes(self) -> list[str]:
+        """What is to be said beside every answer: that its bounds leave something out."""
+        found = []
+        if self.left_out:
+            found.append(f"{values_text(self.left_out)} is there too, stored or from the start, but --values "
+                         f"{values_text(self.values)} lets no load return it: with it the answer may be another one")
+        if self.cut:
+            found.append(f"threads that would go round a loop more often than --unroll {self.bounds.unroll} end there: "
+                         "with a larger one the answer may be another one")
+        return found
+
+    # --- what it speaks of
 
     @cached_property
     def locations(self) -> tuple[str, ...]:
@@ -133,6 +130,13 @@ class Program:
         named = [event.location for event in self.events if event.location is not None]
         asked = [place for place in self._asked() if isinstance(place, str)]
         return tuple(dict.fromkeys([*named, *asked, *self.initial]))
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The locations that stand in its text; others are computed."""
+        inside = [name for thread in self.threads for step in thread.instructions for name in named(step)]
+        asked = [place for place in self._asked() if isinstance(place, str)]
+        return tuple(dict.fromkeys([*inside, *asked, *self.initial]))
 
     def _asked(self) -> list[Place]:
         return [*(self.condition.places if self.condition else ()), *self.locations_shown]
@@ -155,14 +159,14 @@ class Program:
         return found
 
     @cached_property
-    def registers(self) -> dict[Register, int | None]:
-        """Each register's last load, by event; None where the register ends with a constant."""
-        last: dict[Register, int | None] = {
-            Register(event.thread, event.instruction.register): event.number
-            for event in self.events if isinstance(event.instruction, Load | Rmw)}
+    def registers(self) -> tuple[Register, ...]:
+        """Every register that something is put into."""
+        found: dict[Register, None] = {}
         for number, thread in enumerate(self.threads):
-            last.update((Register(number, name), None) for name in thread.constants)
-        return last
+            names = [name for step in thread.instructions if (name := sets(step)) is not None]
+            numbers = [name for name, value in thread.constants.items() if isinstance(value, int)]
+            found |= {Register(number, name): None for name in (*names, *numbers)}
+        return tuple(found)
 
     @property
     def observed(self) -> list[Place]:
@@ -175,16 +179,15 @@ class Program:
 
     @property
     def size(self) -> int:
-        """Its executions without any model: a source for each load, an order of the stores for each location."""
+        """Its executions without any model: a source for each load, an order of the stores for each location. Of a
+        program that branches, a bound: as if the events of all ways took place."""
         stores = Counter(event.location for event in self.events if event.writes)
         sources = prod(stores[event.location] + (not event.writes) for event in self.loads)
         return sources * prod(factorial(count) for count in stores.values())
 
     def program_order(self) -> Iterator[tuple[int, int]]:
         """Each event and the next one of its thread."""
-        for a, b in zip(self.events, self.events[1:], strict=False):
-            if a.thread == b.thread:
-                yield a.number, b.number
+        return ((event.before, event.number) for event in self.events if event.before is not None)
 
 
 def _by_thread(place: Place) -> tuple[int, str]:

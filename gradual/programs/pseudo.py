@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, cast
 
 from gradual.programs.assembly import Assembly
-from gradual.programs.program import CLASSES, Class, Fence, Instruction, Load, Rmw, Store
+from gradual.programs.instructions import CLASSES, Class, Fence, Load, Rmw, Step, Store
 from gradual.programs.scan import Cursor
 
 WORDS = ("st", "ld", "rmw", "f", "fence")
@@ -57,11 +57,13 @@ def _register(cursor: Cursor, ends: tuple[str, ...]) -> str:
     return cursor.next().text
 
 
-def show(instruction: Instruction) -> str:
+def show(instruction: Step) -> str:
     if isinstance(instruction, Load):
         return f"ld {instruction.location} {instruction.register}"
     if isinstance(instruction, Store):
         return f"st {instruction.location} {instruction.value}"
     if isinstance(instruction, Rmw):
         return f"rmw {instruction.location} {instruction.value} {instruction.register}"
-    return str(instruction)
+    if isinstance(instruction, Fence):
+        return str(instruction)
+    raise ValueError("a program with data flow cannot be written as pseudo-code")

@@ -105,6 +105,15 @@ class Cursor:
             return hex(parse_number(self.next().text))
         return self.name(what)
 
+    def place(self, what: str = "a location") -> str:
+        """A location, or one so many places further: `x`, `x+1`."""
+        base = self.address(what)
+        sign = self.here.text[:1]
+        if sign not in ("+", "-") or not self.here.is_number:
+            return base
+        offset = self.number()
+        return f"{base}+{offset}" if offset else base
+
     def number(self, what: str = "a number") -> int:
         if not self.here.is_number:
             self.fail(f"expected {what}")

@@ -17,7 +17,8 @@ from gradual.programs import pseudo
 from gradual.programs.assembly import Assembly
 from gradual.programs.condition import Place
 from gradual.programs.finish import finish
-from gradual.programs.program import Program, Thread
+from gradual.programs.instructions import Thread
+from gradual.programs.program import Program
 from gradual.programs.scan import END, Cursor, tokens
 
 PARALLEL = ("||", "∥")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -21,10 +21,13 @@ from gradual.history import (
     Column,
     History,
 )
+from gradual.history.annotations import annotated
 from gradual.models import Model
 from gradual.programs.axioms import Axioms
 from gradual.programs.executions import Execution, Executions, value_of
-from gradual.programs.program import FENCES, Event, Fence, Instruction, Load, Program, Rmw, Store, Thread
+from gradual.programs.instructions import FENCES, Fence, Instruction, Load, Rmw, Store, Thread
+from gradual.programs.program import Program
+from gradual.programs.unfolding import Event
 
 
 def history_of(program: Program, execution: Execution, *, final: Iterable[str] = (),
@@ -33,11 +36,12 @@ def history_of(program: Program, execution: Execution, *, final: Iterable[str] =
 
     With `own_values` every store writes a value of its own, so that a replay tells stores of equal values apart.
     """
-    events = program.events
+    events = [program.events[number] for number in execution.events]
+    number = {event.number: at for at, event in enumerate(events)} | {INITIAL: INITIAL}
     place = {name: at for at, name in enumerate(program.locations)}
 
     def value(source: int, location: str) -> int:
-        return source + 1 if own_values else value_of(program, source, location)
+        return number[source] + 1 if own_values else value_of(program, source, location)
 
     wanted = set(final)
     ends = [execution.last(name) for name in program.locations]
@@ -50,21 +54,24 @@ def history_of(program: Program, execution: Execution, *, final: Iterable[str] =
                  dtype=np.int32),
         np.array([value(execution.rf[e.number], e.location or "") if e.reads else 0 for e in events], dtype=np.int64),
         np.array([value(e.number, e.location or "") if e.writes else 0 for e in events], dtype=np.int64),
-        np.array([execution.rf[e.number] if e.reads else NO_SOURCE for e in events], dtype=np.int32),
+        np.array([number[execution.rf[e.number]] if e.reads else NO_SOURCE for e in events], dtype=np.int32),
         np.array([event.instruction.line for event in events], dtype=np.int64),
         np.full(len(events), NO_TICK, dtype=np.int64),
         np.array([value(INITIAL, name) for name in program.locations], dtype=np.int64),
-        np.array([end if name in wanted else NO_SOURCE
+        np.array([number[end] if name in wanted else NO_SOURCE
                   for name, end in zip(program.locations, ends, strict=True)], dtype=np.int32),
         np.array([value(end, name) for name, end in zip(program.locations, ends, strict=True)], dtype=np.int64),
         np.array([line if name in wanted else -1 for name in program.locations], dtype=np.int64),
-        fence=_fences(program))
+        **_annotations(events, number))
 
 
-def _fences(program: Program) -> Column | None:
-    """The column of that name."""
-    pairs = [event.instruction.pairs if isinstance(event.instruction, Fence) else 0 for event in program.events]
-    return None if set(pairs) <= {0, Fence().pairs} else np.array(pairs, dtype=np.int8)
+def _annotations(events: Sequence[Event], number: Mapping[int, int]) -> dict[str, Column]:
+    """Kinds of fences and dependencies, where there are any."""
+    pairs = [event.instruction.pairs if isinstance(event.instruction, Fence) else 0 for event in events]
+    depends = {name: [(number[load], number[event.number]) for event in events for load in getattr(event, name)]
+               for name in ("addr", "data", "ctrl")}
+    return annotated(fence=np.array(pairs, dtype=np.int8), **{
+        name: np.array(sorted(found), dtype=np.int32).reshape(-1, 2) for name, found in depends.items()}).annotations()
 
 
 def witness(program: Program, execution: Execution, model: str | Model) -> tuple[History, Witness]:
@@ -75,7 +82,9 @@ def witness(program: Program, execution: Execution, model: str | Model) -> tuple
     order = Axioms(program, model).run(execution)
     if order is None:
         raise ValueError(f"{model} does not allow this execution")
-    return history_of(program, execution, final=program.locations, own_values=True), Witness(order)
+    number = {event: at for at, event in enumerate(execution.events)}
+    history = history_of(program, execution, final=program.locations, own_values=True)
+    return history, Witness([number[event] for event in order])
 
 
 def _kind(instruction: Instruction) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gradual.programs.assembly import Assembly
-from gradual.programs.program import Fence, Instruction, Load, Rmw, Store, Thread
+from gradual.programs.instructions import Fence, Instruction, Load, Move, Rmw, Step, Store, Thread
 from gradual.programs.scan import Cursor, Token
 
 MOVES = ("mov", "movl", "movq")
@@ -85,8 +85,11 @@ def _exchange(cursor: Cursor, into: Assembly, word: Token, first: Operand, secon
     into.add(Rmw(memory.location, into.constant(cursor, register.token), register.register, word.line))
 
 
-def show(instruction: Instruction) -> list[str]:
+def show(instruction: Step) -> list[str]:
     """The instruction as rows of a litmus table; an exchange needs its constant in the register first."""
+    if isinstance(instruction, Move):
+        return [f"MOV {instruction.register},${instruction.value}"]
+    assert isinstance(instruction, Instruction), "can_show was asked"
     if isinstance(instruction, Load):
         return [f"MOV {instruction.register},[{instruction.location}]"]
     if isinstance(instruction, Store):
@@ -100,5 +103,6 @@ def show(instruction: Instruction) -> list[str]:
 
 def can_show(thread: Thread) -> bool:
     """Is everything in this thread X86?"""
-    return all((i.before, i.after) in FENCES.values() and not i.special
-               for i in thread.instructions if isinstance(i, Fence))
+    return all((i.before, i.after) in FENCES.values() and not i.special if isinstance(i, Fence) else
+               isinstance(i, Instruction) or (isinstance(i, Move) and isinstance(i.value, int))
+               for i in thread.instructions)

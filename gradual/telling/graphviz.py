@@ -21,12 +21,12 @@ def dot(picture: Picture) -> str:
 
 
 def _body(picture: Picture) -> Iterator[str]:
-    yield f"label={_quoted(f'{picture.title} ({picture.note})')}; tooltip={_quoted(picture.whole_title)};"
+    yield f"label={quoted(f'{picture.title} ({picture.note})')}; tooltip={quoted(picture.whole_title)};"
     yield "labelloc=t; fontname=monospace; rankdir=TB;"
     yield "node [shape=box style=rounded fontname=monospace]; edge [fontname=monospace fontsize=10];"
     for column, thread in enumerate(picture.threads):
         yield f"subgraph cluster_{column} {{"
-        yield f"  label={_quoted(thread)}; tooltip={_quoted(picture.thread_titles[column])}; color=gray;"
+        yield f"  label={quoted(thread)}; tooltip={quoted(picture.thread_titles[column])}; color=gray;"
         for node in picture.nodes:
             if node.column == column:
                 yield f"  {_node(node)}"
@@ -40,7 +40,7 @@ def _body(picture: Picture) -> Iterator[str]:
 
 def _node(node: Node) -> str:
     width = " penwidth=2.5" if node.on_cycle else ""
-    return f"o{node.operation} [label={_quoted(node.text, node.place)} tooltip={_quoted(node.title)}{width}];"
+    return f"o{node.operation} [label={quoted(node.text, node.place)} tooltip={quoted(node.title)}{width}];"
 
 
 def _neighbours(picture: Picture) -> dict[int, int]:
@@ -55,11 +55,11 @@ def _edge(picture: Picture, link: Link, skipped: str) -> str:
     width = "3" if link.strong else "0.8" if link.plain else "1.3"
     free = "" if picture.node(link.start).row < picture.node(link.end).row else " constraint=false"
     label = skipped if link.plain else " ".join(filter(None, (link.label, skipped)))
-    about = _quoted(f"{picture.node(link.start).title} → {picture.node(link.end).title}")
-    return (f"o{link.start} -> o{link.end} [label={_quoted(label)} tooltip={about} labeltooltip={about} "
+    about = quoted(f"{picture.node(link.start).title} → {picture.node(link.end).title}")
+    return (f"o{link.start} -> o{link.end} [label={quoted(label)} tooltip={about} labeltooltip={about} "
             f"{LOOKS[link.kind]} penwidth={width}{free}];")
 
 
-def _quoted(*lines: str) -> str:
+def quoted(*lines: str) -> str:
     """A string of dot. Backslashes begin escapes there, and names may hold any."""
     return '"' + "\\n".join(line.replace("\\", "\\\\").replace('"', '\\"') for line in lines) + '"'

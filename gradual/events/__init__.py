@@ -1,0 +1,1 @@
+"""Event structures: models that look at many executions at once."""

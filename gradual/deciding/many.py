@@ -41,8 +41,7 @@ def decide(histories: Sequence[History], model: Model, *, violations: bool = Tru
 
 def _is_plain(history: History, fits: Fit) -> bool:
     """Is there something to schedule, and nothing that the engine leaves to others?"""
-    lonely = fits.others or history.pair is not None or history.annotations().keys() & {"addr", "data", "ctrl"}
-    return bool(len(history)) and not lonely and impossible_observation(history, fits.coherence) is None
+    return bool(len(history)) and not fits.others and impossible_observation(history, fits.coherence) is None
 
 
 def _decided(histories: list[History], model: Model, fits: Fit, violations: bool) -> list[Verdict | None]:

@@ -77,7 +77,8 @@ class _Decision:
             fits = fit(self.model)
         except General:
             return self._in_general()
-        if fits.others or (fits.atomicity and self.history.pair is not None and len(self.history.pair)):
+        paired = fits.atomicity is not None and self.history.pair is not None
+        if fits.others or ((complete != AUTO or engine == "datalog") and (paired or fits.reads_apart)):
             return self._in_general()
         impossible = impossible_observation(self.history, fits.coherence)
         if impossible is not None:

@@ -6,6 +6,7 @@ costs a few passes over the vector, however many pairs the relation has.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from gradual.history import Column
 
 NOWHERE = -1
+FOREVER = np.iinfo(np.int64).max
 
 
 class Relation(Protocol):
@@ -62,6 +64,64 @@ class Chain:
         best = _before(given, segment) if self._marks is None else _before_apart(given, segment, self._marks[way])
         pushed = np.full_like(values, NOWHERE)
         pushed[..., event[takes]] = best[..., takes]
+        return pushed
+
+
+class Onwards:
+    """What a relation leads to, and whatever another one leads to from there."""
+
+    def __init__(self, first: Relation, then: Relation) -> None:
+        self._first = first
+        self._then = then
+
+    def push(self, values: Column, forward: bool = True) -> Column:
+        if forward:
+            reached = self._first.push(values)
+            return np.maximum(reached, self._then.push(reached))
+        return self._first.push(np.maximum(values, self._then.push(values, False)), False)
+
+
+class Tested:
+    """A relation from one set to another."""
+
+    def __init__(self, start: Column, relation: Relation, end: Column) -> None:
+        self._start = start
+        self._relation = relation
+        self._end = end
+
+    def push(self, values: Column, forward: bool = True) -> Column:
+        start, end = (self._start, self._end) if forward else (self._end, self._start)
+        return np.where(end, self._relation.push(np.where(start, values, NOWHERE), forward), NOWHERE)
+
+
+class Timed:
+    """Entries in segments: each is before every later one of its segment that is known to have begun after it ended.
+
+    What is known of beginnings never goes back within a segment: so an entry is before all from some place on.
+    """
+
+    def __init__(self, event: Column, segment: Column, ended: Column, began: Column) -> None:
+        self._event = event
+        bounds = np.r_[np.flatnonzero(np.diff(segment, prepend=-2) != 0), len(event)]
+        self._segment = segment
+        self._first = np.empty(len(event), dtype=np.int64)
+        for low, high in pairwise(bounds.tolist()):
+            from_then = low + np.searchsorted(began[low:high], ended[low:high], side="right")
+            self._first[low:high] = np.maximum(from_then, np.arange(low, high) + 1)
+        self._given = np.flatnonzero(self._first < np.repeat(bounds[1:], np.diff(bounds)))
+
+    def push(self, values: Column, forward: bool = True) -> Column:
+        pushed = np.full_like(values, NOWHERE)
+        given, entries = self._given, values[..., self._event]
+        if forward:
+            reached = np.full_like(entries, NOWHERE)
+            np.maximum.at(reached, (..., self._first[given]), entries[..., given])
+            best = np.maximum(reached, _before(reached, self._segment))
+        else:
+            back = np.maximum(entries, _before(entries[..., ::-1], self._segment[::-1])[..., ::-1])
+            best = np.full_like(entries, NOWHERE)
+            best[..., given] = back[..., self._first[given]]
+        pushed[..., self._event] = best
         return pushed
 
 

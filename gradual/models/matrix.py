@@ -13,6 +13,7 @@ import numpy as np
 from gradual.history import INITIAL, READ, RMW, Column, History
 from gradual.models.regular import is_static
 from gradual.models.sets import members
+from gradual.models.times import ends, known_begins
 from gradual.models.syntax import (
     SETS,
     Complement,
@@ -103,6 +104,10 @@ class Matrices:
             found[name] = self._empty()
             if pairs is not None and len(pairs):
                 found[name][pairs[:, 0], pairs[:, 1]] = True
+        found["ctrl"] |= _compose(found["ctrl"], po)
+        found["tdep"] = self._empty()
+        if history.end is not None and history.begin is not None:
+            found["tdep"][:n, :n] = po[:n, :n] & (ends(history)[:, None] < known_begins(history)[None, :])
         return found
 
     def _value(self, expression: Expression, variables: dict[str, Matrix]) -> Matrix:

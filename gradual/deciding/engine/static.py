@@ -34,6 +34,7 @@ from gradual.deciding.engine.kernels import (
     WW,
     advance,
     enqueue,
+    open_pairs,
 )
 from gradual.deciding.engine.tables import Tables
 
@@ -43,9 +44,9 @@ ALONG_PO, ALONG_PO_LOC = range(2)
 TOGETHER = 3
 """Nodes from which edges are drawn one by one; more get a virtual node in common."""
 BUILT, FULL, INCOHERENT = range(3)
-INCOHERENT_TOO, COHERENT, OWN_KEPT = range(3)
+INCOHERENT_TOO, COHERENT, OWN_KEPT, READS_APART = range(4)
 """Does the model ask for coherence? Where its program order keeps a thread's writes to one location in order anyway,
-that needs no edges."""
+that needs no edges. READS_APART: of all but two reads of a thread."""
 
 
 class Batch(NamedTuple):
@@ -59,7 +60,7 @@ class Batch(NamedTuple):
     target: Any
     reading: Any
     given: Any
-    """Edges made elsewhere; only of a batch of one."""
+    """Edges made elsewhere."""
     virtual: Any
     """Their virtual nodes."""
     now: Any
@@ -68,30 +69,31 @@ class Batch(NamedTuple):
 FIELDS: dict[str, str] = {
     # per operation; source: the write that a read reads, NONE for the initial value, less for what reads nothing;
     # tags: bit k says whether the operation is in the plan's k-th set
-    "operation": "kind thread location source rank tags:i8",
+    # pair: of a load-reserved its store-conditional, and the other way round, or NONE
+    "operation": "kind thread location source rank pair tags:i8",
     # per location: the write that must be last, or negative
     "location": "final",
-    # per history, and one more: its first operation, its first location
-    "history": "start place",
+    # per history, and one more: its first operation, its first location, its first edge and virtual node made elsewhere
+    "history": "start place given virtual",
     # who is before whatever comes: nodes of a state that are in a set, along po or po-loc; its first target
     "gatherer": "along state set target",
     # who comes after them: operations in a set, in a state
     "target": "state set",
     # reads-from that orders: within a thread, across threads; the sets its ends must be in
     "reading": "within across from_set to_set",
-    "given": "start end by",
+    "given": "start end",
     "virtual": "state operation",
     # is coherence asked for; conflicts after which a history is left undecided
     "asked": "coherent patience:i8",
-    # by node: the last node it has an edge to, of a virtual node the operation it belongs to; by place: the operations
-    # thread by thread
-    "mark": "led at by_thread",
+    # by node: the last node it has an edge to, of a virtual node the operation it belongs to, of a read the one before it
+    # since its thread last wrote there; by place: the operations thread by thread
+    "mark": "led at by_thread read_before",
     "thread": "count",
     # what a gatherer holds: cells, how many, of which thread's round
     "held_by": "first length round",
     "cell": "node next",
-    # the write last seen at a location, in which thread's round
-    "seen": "write round",
+    # the write last seen at a location, the last read since then, in which thread's round
+    "seen": "write read round",
     # per state and operation: the virtual node, or NONE
     "virtual_at": "node",
     "building": "edges nodes cells free round full bad history ready",
@@ -140,7 +142,7 @@ def build(b: Batch, s: Building, h: int) -> int:
         s.mark[e].led = NONE
     for i in range(len(s.virtual_at)):
         s.virtual_at[i].node = NONE
-    for i in range(len(b.virtual)):
+    for i in range(b.history[h].virtual, b.history[h + 1].virtual):
         node_of(s, n, b.virtual[i].state, b.virtual[i].operation)
     sort_by_thread(b, s, low, n)
     thread = NONE
@@ -155,10 +157,12 @@ def build(b: Batch, s: Building, h: int) -> int:
             gather(b, s, low, n, e, c)
         if b.operation[low + e].kind != FENCE:
             read_from(b, s, low, e)
-            if b.now[0].coherent != INCOHERENT_TOO:
+            if b.now[0].coherent == READS_APART:
+                cohere_but_reads(b, s, low, e)
+            elif b.now[0].coherent != INCOHERENT_TOO:
                 cohere(b, s, low, e)
-    for i in range(len(b.given)):
-        add(s, b.given[i].start, b.given[i].end, b.given[i].by)
+    for i in range(b.history[h].given, b.history[h + 1].given):
+        add(s, b.given[i].start, b.given[i].end, PO)
     demand_last(b, s, h)
     if now.full == 1:
         return FULL
@@ -354,6 +358,34 @@ def cohere(b: Batch, s: Building, low: int, e: int) -> None:
 
 
 @kernel
+def cohere_but_reads(b: Batch, s: Building, low: int, e: int) -> None:
+    """The same where two reads of a thread say nothing: what a thread reads at a location lies between its own writes
+    before and behind."""
+    now, kind, seen = s.now[0], b.operation[low + e].kind, s.seen[b.operation[low + e].location]
+    if seen.round != now.round:
+        seen.round = now.round
+        seen.write = NONE
+        seen.read = NONE
+    w = b.operation[low + e].source
+    if kind != WRITE and w != seen.write and seen.write != NONE:
+        if w < 0 and now.bad == NONE:
+            now.bad = e
+        if w >= 0:
+            add(s, seen.write, w, WW)
+    if kind != READ:
+        while seen.read != NONE:
+            if b.operation[low + seen.read].source != e:
+                add(s, b.operation[low + seen.read].source, e, WW)
+            seen.read = s.mark[seen.read].read_before
+        if seen.write != NONE:
+            add(s, seen.write, e, WW)
+        seen.write = e
+    if kind == READ and w >= 0 and w != seen.write:
+        s.mark[e].read_before = seen.read
+        seen.read = e
+
+
+@kernel
 def demand_last(b: Batch, s: Building, h: int) -> None:
     """A final value: every other write of the location comes before that one."""
     low, demanded = b.history[h].start, 0
@@ -386,12 +418,22 @@ def load(b: Batch, s: Building, g: Tables, h: int) -> None:
         node.waits = 0
         node.place = NONE
         node.state = IDLE
+        node.thread = b.operation[low + a].thread if a < n else NONE
+        node.pair = b.operation[low + a].pair if a < n else NONE
+        node.opened = NONE
+        if node.pair != NONE:
+            g.now[0].exclusive = 1
     for a in range(n, s.now[0].nodes):
         g.node[a].rank = b.operation[low + s.mark[a].at].rank
     for x in range(locations):
         g.place[x].current = n + x
         g.place[x].parked = NONE
+        g.place[x].opened = NONE
+        g.place[x].open = 0
     index_readers(b, g, low)
+    if g.now[0].exclusive == 1:
+        for x in range(locations):
+            open_pairs(g, n + x)
     index_edges_out(s, g)
     for a in range(g.now[0].nodes):
         if g.node[a].waits == 0:
@@ -404,6 +446,7 @@ def reset(g: Tables, n: int, nodes: int, locations: int) -> None:
     now.operations = n
     now.nodes = nodes
     now.locations = locations
+    now.exclusive = 0
     now.performed = 0
     now.stacked = 0
     now.heaped = 0

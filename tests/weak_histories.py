@@ -113,3 +113,4 @@ VECTORS = """
 """
 """What each model allows (+): SC, TSO, PSO, WMO, RVWMO, Ztso, RMO, ARMv8."""
 COLUMNS = ("sc", "tso", "pso", "wmo", "rvwmo", "ztso", "rmo", "armv8")
+

@@ -28,6 +28,8 @@ def decide(histories: Sequence[History], model: Model, *, violations: bool = Tru
         fits = fit(model)
     except General:
         return [None] * len(histories)
+    if model.splits_rmws:
+        return [None] * len(histories)
     started = time.perf_counter()
     chosen = [h for h, history in enumerate(histories) if _is_plain(history, fits)]
     found: list[Verdict | None] = [None] * len(histories)

@@ -15,7 +15,7 @@ from gradual.deciding.observations import impossible_observation, write_pairs
 from gradual.deciding.saturation import Saturation
 from gradual.evidence import certificate
 from gradual.evidence.verdict import Cycle, Evidence, Outcome, Verdict, Witness
-from gradual.history import History
+from gradual.history import RMW, History
 from gradual.models import Model, load
 from gradual.models.fit import Fit, General, fit
 from gradual.models.matrix import TooLarge
@@ -24,6 +24,7 @@ ENGINES = ("auto", "schedule", "datalog")
 """datalog climbs the ladder first, and is quadratic; schedule leaves it out. auto decides as schedule does, and climbs
 the ladder of a small violation afterwards, to name the criterion that fails."""
 NO_MEMORY = "not decided within the memory there is"
+SPLIT = "{} takes an rmw for two events, a load and a store; write it as LR and SC, with `pair`"
 SMALL = 500
 """Operations up to which a history counts as small."""
 ORDERED_UP_TO = 20_000
@@ -73,6 +74,8 @@ class _Decision:
         self.conflicts = 0
 
     def make(self, engine: str, complete: str) -> Verdict:
+        if self.model.splits_rmws and (self.history.kind == RMW).any():
+            return self.unknown(SPLIT.format(self.model))
         try:
             fits = fit(self.model)
         except General:

@@ -69,6 +69,7 @@ class Builder:
         """The operations of each thread, by the numbers that dependencies name them with."""
         self._said: dict[str, dict[int, int]] = {"fence": {}, "marks": {}, "begin": {}, "end": {}}
         self._pairs: dict[str, list[tuple[int, int]]] = {name: [] for name in PAIRS}
+        self._notes: dict[str, None] = {}
         self._coupled: set[int] = set()
         """The load-reserveds that have their store-conditional."""
 
@@ -77,6 +78,10 @@ class Builder:
 
     def error(self, message: str, line: int = 0) -> InputError:
         return InputError(message, self.file, line, self.name)
+
+    def note(self, words: str) -> None:
+        """Something that whoever reads the verdict should know."""
+        self._notes[words] = None
 
     def read(self, thread: str, address: int | str, value: int, *, line: int = 0, tick: int = NO_TICK,
              size: int = 0, **more: Unpack[More]) -> None:
@@ -246,7 +251,7 @@ class Builder:
             self.name, self.file, tuple(self._threads), tuple(self._location_names),
             thread.astype(np.int32), kind.astype(np.int8), location.astype(np.int32), read.copy(),
             written.copy(), line.copy(), tick.copy(), initial, final_value, final_line,
-            self._annotations(size.astype(np.int32)))
+            self._annotations(size.astype(np.int32)), tuple(self._notes))
 
     def _annotations(self, size: Column) -> Annotations:
         found: dict[str, Column] = {"size": size}

@@ -70,6 +70,8 @@ class History(Annotations):
     """int32 per location: the write that must be last, or INITIAL, THIN_AIR, NO_SOURCE."""
     final_value: Column
     final_line: Column
+    notes: tuple[str, ...] = ()
+    """What is legal and unusual about it, or was not known, in words."""
 
     def __len__(self) -> int:
         return len(self.kind)

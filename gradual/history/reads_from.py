@@ -20,12 +20,13 @@ def history_from_columns(
     name: str, file: str, threads: Sequence[str], locations: Sequence[str], thread: Column, kind: Column,
     location: Column, read: Column, written: Column, line: Column, tick: Column, initial: Column,
     final_value: Column, final_line: Column, more: Annotations = NOTHING,
+    notes: tuple[str, ...] = (),
 ) -> History:
     """A history from its columns; `final_line` is -1 where a location has no final value."""
     source, final = sources(Values(kind, location, read, written, initial, final_value, final_line >= 0))
     history = History(
         name, file, tuple(threads), tuple(locations), thread, kind, location, read, written, source.astype(np.int32),
-        line, tick, initial, final.astype(np.int32), final_value, final_line, **more.annotations())
+        line, tick, initial, final.astype(np.int32), final_value, final_line, notes, **more.annotations())
     _refuse_ambiguity(history)
     return history
 

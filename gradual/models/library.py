@@ -34,6 +34,8 @@ class Model:
     """What runs it, from the comment `(* machine: … *)` after the title."""
     weaker_than: tuple[str, ...] = ()
     """The models that it allows more than, by the names `load` takes: `(* weaker than: sc *)`."""
+    splits_rmws: bool = False
+    """Does it take an rmw for two events, and so cannot judge one that a trace has as one: `(* rmws: two events *)`."""
 
     def __str__(self) -> str:
         return self.name
@@ -120,7 +122,8 @@ def _model(text: str, file: str) -> Model:
     reading.file(Path(file), parsed)
     weaker_than = re.split(r"\s*,\s*", _said(parsed, "weaker than") or "")
     return Model(" ".join(parsed.names) or Path(file).stem, " ".join(parsed.strings), file, text,
-                 tuple(reading.checks), _said(parsed, "machine"), tuple(name.lower() for name in weaker_than if name))
+                 tuple(reading.checks), _said(parsed, "machine"), tuple(name.lower() for name in weaker_than if name),
+                 _said(parsed, "rmws") == "two events")
 
 
 def _said(parsed: File, key: str) -> str | None:

@@ -178,7 +178,8 @@ class Plan:
         """Of a load-reserved its store-conditional, and the other way round; -1 of all others."""
         found = np.full(len(history), -1, dtype=np.int32)
         if self._exclusive and history.pair is not None:
-            found[history.pair[:, 0]], found[history.pair[:, 1]] = history.pair[:, 1], history.pair[:, 0]
+            load, store = history.pair[history.location[history.pair[:, 0]] == history.location[history.pair[:, 1]]].T
+            found[load], found[store] = store, load
         return found
 
     def _joined(self, name: str) -> Column:

@@ -122,6 +122,12 @@ class Events:
         order = events[np.argsort(part[events], kind="stable")]
         return order, part[order]
 
+    def torn_pairs(self, stores: StoreOrder) -> Relation:
+        """rmw & (fre;coe)."""
+        load, store = self._dependency("rmw").T.astype(np.int64)
+        torn = stores.torn(load, store)
+        return Pairs(load[torn], store[torn])
+
     def between(self, name: str, apart: Column, marks: Column | None = None) -> Relation:
         """The pairs of po or po-loc with none of some events strictly between them; and, where there are marks, whose
         marks differ."""
@@ -209,6 +215,20 @@ class StoreOrder:
             event, segment = event[order], segment[order]
             marks, gives = None if marks is None else marks[order], None if gives is None else gives[order]
         return Chain(event, segment, marks, gives)
+
+    def torn(self, load: Column, store: Column) -> Column:
+        """Which pairs of a read and a write of one thread are in fre;coe: another thread stored between what the read
+        read and the write."""
+        events = self._events
+        width = len(self.place) + 1
+        source = events.source[load]
+        low, high = np.where(source >= 0, self.place[source], width), self.place[store]
+        own = np.sort(events.thread[self._writes] * width + self.place[self._writes])
+        mine = events.thread[load] * width
+        between = np.searchsorted(own, mine + high) - np.searchsorted(own, mine + low, side="right")
+        here = (events.location[load] == events.location[store]) & (high > low)
+        torn: Column = here & (high - low - 1 > between)
+        return torn
 
     def _interleaved(self) -> tuple[Column, Column]:
         """The writes in their order, each followed by its reads; and which entries are those of reads."""

@@ -13,7 +13,7 @@ from functools import reduce
 import numpy as np
 
 from gradual.evidence.errors import CertificateError, require
-from gradual.evidence.events import Events, Stores
+from gradual.evidence.events import Events, StoreOrder, Stores
 from gradual.evidence.relations import NOWHERE, Relation, Tested
 from gradual.history import Column
 from gradual.models.syntax import (
@@ -45,6 +45,7 @@ LIMIT = 200_000_000
 the largest thread, location or both that the relations keep to (of all events, where they keep to none)."""
 CHUNK = 4_000_000
 
+TEARING: list[Expression] = [Name("fre"), Name("coe")]
 TRANSITIVE = frozenset({"po", "po-loc", "co", "coi", "loc", "int", "id"})
 KEEPS_TO = {
     "id": {"int", "loc"}, "loc": {"loc"}, "int": {"int"}, "ext": set(), "po": {"int"}, "po-loc": {"int", "loc"},
@@ -270,6 +271,8 @@ class Text:
             return self.push(Sequence(Sequence(Identity(right.left), left), Identity(right.right)), values, forward)
         if isinstance(right, Name) and (simple := tested(left, right.name)):
             return self.push(simple, values, forward)
+        if left == Name("rmw") and factors(right) == TEARING and isinstance(self._stores, StoreOrder):
+            return self._events.torn_pairs(self._stores).push(values, forward)
         return self._push_by_pairs(expression, values, forward)
 
     def _push_difference(self, expression: Difference, values: Column, forward: bool) -> Column:

@@ -231,11 +231,12 @@ class StoreOrder:
         return torn
 
     def _interleaved(self) -> tuple[Column, Column]:
-        """The writes in their order, each followed by its reads; and which entries are those of reads."""
+        """The writes in their order, each followed by its reads, rmws last; and which entries are those of reads."""
         reads = np.flatnonzero(self._events.source >= 0)
         event = np.concatenate([self._writes, reads])
         gives = np.arange(len(event)) >= len(self._writes)
-        key = np.concatenate([2 * self.place[self._writes], 2 * self.place[self._events.source[reads]] + 1])
+        last = self._events.members("AMO")[reads]
+        key = np.concatenate([3 * self.place[self._writes], 3 * self.place[self._events.source[reads]] + 1 + last])
         order = np.argsort(key, kind="stable")
         return event[order], gives[order]
 

@@ -6,6 +6,7 @@ costs a few passes over the vector, however many pairs the relation has.
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import pairwise
 from typing import Protocol
 
@@ -53,18 +54,48 @@ class Chain:
         self._event = event
         self._segment = segment
         self._marks = marks
+        self._plain = gives is None
         self._gives = np.ones(len(event), dtype=bool) if gives is None else gives
         self._takes = np.ones(len(event), dtype=bool) if gives is None else ~gives
 
     def push(self, values: Column, forward: bool = True) -> Column:
+        if forward and self._marks is None and self._plain:
+            pushed = np.full_like(values, NOWHERE)
+            pushed[..., self._event] = _before_in(values[..., self._event], *self._parts)
+            return pushed
         way = slice(None) if forward else slice(None, None, -1)
         gives, takes = (self._gives, self._takes) if forward else (self._takes, self._gives)
         event, segment, gives, takes = self._event[way], self._segment[way], gives[way], takes[way]
         given = np.where(gives, values[..., event], NOWHERE)
-        best = _before(given, segment) if self._marks is None else _before_apart(given, segment, self._marks[way])
+        if self._marks is None:
+            best = _before(given, segment)
+        elif forward and self._blocks is not None:
+            best = _before_in(given, *self._parts)[..., self._blocks]
+        else:
+            best = _before_apart(given, segment, self._marks[way])
         pushed = np.full_like(values, NOWHERE)
         pushed[..., event[takes]] = best[..., takes]
         return pushed
+
+    @cached_property
+    def _parts(self) -> tuple[Column, Column]:
+        """Where segments start, and the number of each entry's segment."""
+        starts = np.r_[True, self._segment[1:] != self._segment[:-1]][:len(self._segment)]
+        return starts, np.cumsum(starts)
+
+    @cached_property
+    def _blocks(self) -> Column | None:
+        """For each entry the first of those around it with the same mark, where no mark comes again later in a segment:
+        then whatever is before that one has another mark."""
+        assert self._marks is not None
+        starts, number = self._parts
+        first = starts | np.r_[True, self._marks[1:] != self._marks[:-1]][:len(starts)]
+        places = np.flatnonzero(first)
+        key = number[places] * (int(self._marks.max(initial=0)) + 1) + self._marks[places]
+        key.sort()
+        if (np.diff(key) == 0).any():
+            return None
+        return places[np.cumsum(first) - 1]
 
 
 class Onwards:
@@ -165,7 +196,12 @@ def _before(given: Column, segment: Column) -> Column:
     if not len(segment):
         return given
     starts = np.r_[True, segment[1:] != segment[:-1]]
-    lift = np.cumsum(starts) * (int(given.max(initial=0)) + 2)
+    return _before_in(given, starts, np.cumsum(starts))
+
+
+def _before_in(given: Column, starts: Column, number: Column) -> Column:
+    """The same, of segments that start at some entries and are numbered."""
+    lift = number * (int(given.max(initial=0)) + 2)
     earlier = _shifted(given, 1)
     earlier[..., starts] = NOWHERE
     best: Column = np.maximum.accumulate(earlier + lift, axis=-1) - lift

@@ -21,6 +21,8 @@ ALONG = {"po": static.ALONG_PO, "po-loc": static.ALONG_PO_LOC}
 READING = {"rf": (1, 1), "rfi": (1, 0), "rfe": (0, 1)}
 """Within a thread, across threads."""
 
+PRUNED = 3
+"""How often edges are looked through for those that are of no use."""
 COLUMNS = ("kind", "thread", "location", "source")
 
 Edge = tuple[int, int]
@@ -133,7 +135,7 @@ class Plan:
 
     def batch(self, plain: bool, extra: Sequence[Edge] = (), patience: int = 1 << 62) -> static.Batch:
         """Everything together. `extra` edges may be given for a batch of one."""
-        gatherer, target = self._gatherers(plain)
+        gatherer, gathered = self._gatherers(plain)
         reading = self._readings(plain)
         edges, edges_from, virtual, virtual_from = self._nodes()
         if extra:
@@ -146,7 +148,7 @@ class Plan:
                         **{name: self._joined(name) for name in COLUMNS}),
             self._table("location", plain, final=self._joined("final")),
             self._table("history", plain, start=self._starts, place=places, given=edges_from, virtual=virtual_from),
-            gatherer, target, reading,
+            gatherer, gathered, reading,
             self._table("given", plain, start=edges[:, 0], end=edges[:, 1]),
             self._table("virtual", plain, state=virtual // self._starts[-1], operation=self._local(virtual)),
             _filled("asked", [(self.coherent, patience)], plain))
@@ -154,21 +156,42 @@ class Plan:
     def _nodes(self) -> tuple[Column, Column, Column, Column]:
         """The edges that were made, each history's in its own numbers, and where each one's begin; the virtual nodes
         that they need, numbered behind the operations, and where each history's begin."""
-        edges, size = np.concatenate(self._given), int(self._starts[-1])
-        virtual = np.unique(edges[edges >= size])
-        virtual = virtual[np.argsort(self._history(virtual), kind="stable")]
-        virtual_from = np.searchsorted(self._history(virtual), np.arange(len(self.histories) + 1))
-        behind = np.arange(len(virtual)) - np.repeat(virtual_from[:-1], np.diff(virtual_from))
-        number = behind + np.diff(self._starts)[self._history(virtual)]
-        order = np.argsort(virtual, kind="stable")
-        of = self._history(edges[:, 0])
-        local = np.where(edges < size, edges - self._starts[of][:, None], 0)
-        found = order[np.searchsorted(virtual, edges[edges >= size], sorter=order)]
-        local[edges >= size] = number[found]
-        by_history = np.argsort(of, kind="stable")
-        return local[by_history], np.searchsorted(of[by_history], np.arange(len(self.histories) + 1)), virtual, virtual_from
+        edges, size = self._useful(np.concatenate(self._given)), int(self._starts[-1])
+        needed = np.zeros((self.states + 1) * size, dtype=bool)
+        needed[edges] = True
+        needed[:size] = False
+        virtual = np.flatnonzero(needed)
+        of, virtual_of = self._history(edges[:, 0]), self._history(virtual)
+        if len(self.histories) > 1:
+            order = np.argsort(virtual_of, kind="stable")
+            virtual, virtual_of = virtual[order], virtual_of[order]
+            order = np.argsort(of, kind="stable")
+            edges, of = edges[order], of[order]
+        every = np.arange(len(self.histories) + 1)
+        virtual_from, edges_from = np.searchsorted(virtual_of, every), np.searchsorted(of, every)
+        number = np.empty(len(needed), dtype=np.int64)
+        number[:size] = np.arange(size) - np.repeat(self._starts[:-1], np.diff(self._starts))
+        number[virtual] = np.arange(len(virtual)) + (np.diff(self._starts) - virtual_from[:-1])[virtual_of]
+        return number[edges], edges_from, virtual, virtual_from
+
+    def _useful(self, edges: Column) -> Column:
+        """Without edges that lead from where nothing leads, or to where nothing goes on: most of them, at least."""
+        size = int(self._starts[-1])
+        along = [t for t in self.transitions if t.step.relation in ALONG]
+        entered, left = (np.isin(np.arange(self.states + 1), [0, *states])
+                         for states in ([t.end for t in along], [t.start for t in along]))
+        for _ in range(PRUNED):
+            reached, going = np.repeat(entered, size), np.repeat(left, size)
+            reached[edges[:, 1]] = going[edges[:, 0]] = True
+            kept = reached[edges[:, 0]] & going[edges[:, 1]]
+            if kept.all():
+                break
+            edges = edges[kept]
+        return edges
 
     def _history(self, nodes: Column) -> Column:
+        if len(self.histories) == 1:
+            return np.zeros(len(nodes), dtype=np.int64)
         return np.searchsorted(self._starts[1:], nodes % max(int(self._starts[-1]), 1), side="right")
 
     def _local(self, nodes: Column) -> Column:
@@ -202,18 +225,19 @@ class Plan:
         return table
 
     def _gatherers(self, plain: bool) -> tuple[Any, Any]:
+        """For each state that operations of a set reach along po or po-loc, whom they come after."""
         groups: dict[tuple[int, int, int], list[tuple[int, int]]] = {}
         for t in self.transitions:
             if t.step.relation in ALONG:
-                key = ALONG[t.step.relation], t.start, self.number(t.before)
-                groups.setdefault(key, []).append((t.end, self.number(t.after)))
+                key = ALONG[t.step.relation], t.end, self.number(t.after)
+                groups.setdefault(key, []).append((t.start, self.number(t.before)))
         gatherers: list[tuple[int, ...]] = []
-        targets: list[tuple[int, ...]] = []
-        for key, ends in groups.items():
-            gatherers.append((*key, len(targets)))
-            targets += ends
-        gatherers.append((0, 0, 0, len(targets)))
-        return _filled("gatherer", gatherers, plain), _filled("target", targets, plain)
+        gathered: list[tuple[int, ...]] = []
+        for key, sources in groups.items():
+            gatherers.append((*key, len(gathered)))
+            gathered += sources
+        gatherers.append((0, 0, 0, len(gathered)))
+        return _filled("gatherer", gatherers, plain), _filled("gathered", gathered, plain)
 
     def _readings(self, plain: bool) -> Any:
         return _filled("reading", [(*READING[t.step.relation], self.number(t.before), self.number(t.after))
@@ -255,9 +279,11 @@ def pairs_of(history: History, relation: str) -> Column:
 def _successive(history: History, relation: str) -> Column:
     """From each access to the next of its thread at its location; or where both read, the same write or not."""
     accesses = np.flatnonzero(history.kind != FENCE)
-    place = history.thread[accesses].astype(np.int64) * max(len(history.locations), 1) + history.location[accesses]
-    order = accesses[np.argsort(place, kind="stable")]
-    same = np.diff(np.sort(place, kind="stable")) == 0
+    places = max(len(history.locations), 1)
+    place = history.thread[accesses].astype(np.int64) * places + history.location[accesses]
+    place = place.astype(np.min_scalar_type(len(history.threads) * places))  # small numbers are sorted much faster
+    by_place = np.argsort(place, kind="stable")
+    order, same = accesses[by_place], np.diff(place[by_place]) == 0
     pairs = np.stack([order[:-1][same], order[1:][same]], axis=1)
     if relation == NEXT:
         return pairs

@@ -2,10 +2,10 @@
 
 A plan (`plan.py`) is the model's part: transitions of an automaton whose relations are po and po-loc, kinds of
 reads-from, and whether coherence is asked for. Program order is transitive, so nobody needs all its pairs. A
-*gatherer* collects, along a thread (or along a thread at one location), the nodes that are before whatever comes; who
-must come after them gets an edge from each. A node that itself comes after others stands for them from then on, and
-where many are left they get a virtual node in common. So the edges stay linear, and a plain order, a store buffer or
-one per location come out as a person would draw them.
+*gatherer* collects, along a thread (or along a thread at one location), all nodes that must come before operations of
+some set; such an operation gets an edge from each. If it is collected itself, it stands for them from then on; if not,
+or where many are left, they get a virtual node in common. So the edges stay linear, and a plain order, a store buffer
+or one per location come out as a person would draw them.
 
 Coherence folds into edges between writes: the write a thread saw last at a location, written or read from, is stored
 before the next one it sees there.
@@ -57,7 +57,7 @@ class Batch(NamedTuple):
     location: Any
     history: Any
     gatherer: Any
-    target: Any
+    gathered: Any
     reading: Any
     given: Any
     """Edges made elsewhere."""
@@ -75,10 +75,10 @@ FIELDS: dict[str, str] = {
     "location": "final",
     # per history, and one more: its first operation, its first location, its first edge and virtual node made elsewhere
     "history": "start place given virtual",
-    # who is before whatever comes: nodes of a state that are in a set, along po or po-loc; its first target
-    "gatherer": "along state set target",
-    # who comes after them: operations in a set, in a state
-    "target": "state set",
+    # who must come after others, along po or po-loc: operations in a set, in a state; the first of those that it gathers
+    "gatherer": "along state set first",
+    # who those are: operations in a set, in a state
+    "gathered": "state set",
     # reads-from that orders: within a thread, across threads; the sets its ends must be in
     "reading": "within across from_set to_set",
     "given": "start end",
@@ -240,22 +240,33 @@ def holder(b: Batch, s: Building, low: int, e: int, c: int) -> int:
 
 @kernel
 def draw(b: Batch, s: Building, low: int, n: int, e: int, c: int) -> None:
-    """Edges from what gatherer c holds to e, in each state that takes them."""
+    """Edges from what gatherer c holds to e, where e is in its set."""
+    if not b.operation[low + e].tags >> b.gatherer[c].set & 1:
+        return
     i = holder(b, s, low, e, c)
     if i == NONE or s.held_by[i].length == 0:
         return
-    for k in range(b.gatherer[c].target, b.gatherer[c + 1].target):
-        if b.operation[low + e].tags >> b.target[k].set & 1:
-            if s.held_by[i].length > TOGETHER:
-                put_together(s, n, e, i)
-            to = node_of(s, n, b.target[k].state, e)
-            cell = s.held_by[i].first
-            while cell != NONE:
-                a = s.cell[cell].node
-                if a != to and s.mark[a].led != to:
-                    add(s, a, to, PO)
-                    s.mark[a].led = to
-                cell = s.cell[cell].next
+    if s.held_by[i].length > (TOGETHER if stands_for_all(b, low, e, c) else 1):
+        put_together(s, n, e, i)
+    to = node_of(s, n, b.gatherer[c].state, e)
+    cell = s.held_by[i].first
+    while cell != NONE:
+        a = s.cell[cell].node
+        if a != to and s.mark[a].led != to:
+            add(s, a, to, PO)
+            s.mark[a].led = to
+        cell = s.cell[cell].next
+
+
+@kernel
+def stands_for_all(b: Batch, low: int, e: int, c: int) -> bool:
+    """Is e, once it comes after what gatherer c holds, held instead of that?"""
+    if b.gatherer[c].state != BASE:
+        return False
+    for k in range(b.gatherer[c].first, b.gatherer[c + 1].first):
+        if b.gathered[k].state == BASE and b.operation[low + e].tags >> b.gathered[k].set & 1:
+            return True
+    return False
 
 
 @kernel
@@ -294,14 +305,32 @@ def hold(s: Building, i: int, a: int) -> None:
 
 @kernel
 def gather(b: Batch, s: Building, low: int, n: int, e: int, c: int) -> None:
-    """Gatherer c takes e up, where e is in its set and reached its state. Those with an edge to e go."""
-    if not b.operation[low + e].tags >> b.gatherer[c].set & 1:
-        return
-    state = b.gatherer[c].state
-    a = e if state == BASE else s.virtual_at[(state - 1) * n + e].node
-    i = holder(b, s, low, e, c)
-    if a == NONE or i == NONE:
-        return
+    """Gatherer c takes e up, where e is in one of its sets and reached the state."""
+    for k in range(b.gatherer[c].first, b.gatherer[c + 1].first):
+        if b.operation[low + e].tags >> b.gathered[k].set & 1:
+            state = b.gathered[k].state
+            a = e if state == BASE else s.virtual_at[(state - 1) * n + e].node
+            i = holder(b, s, low, e, c)
+            if a != NONE and i != NONE and not holds(s, i, a):
+                let_go(s, i, a)
+                hold(s, i, a)
+
+
+@kernel
+def holds(s: Building, i: int, a: int) -> bool:
+    """Was the node a, of the operation at hand, taken up already, for another set that it is in?"""
+    cell, looked = s.held_by[i].first, 0
+    while cell != NONE and looked < TOGETHER:
+        if s.cell[cell].node == a:
+            return True
+        cell = s.cell[cell].next
+        looked += 1
+    return False
+
+
+@kernel
+def let_go(s: Building, i: int, a: int) -> None:
+    """Those with an edge to a go."""
     last, cell, looked = NONE, s.held_by[i].first, 0
     while cell != NONE and looked <= TOGETHER:
         following = s.cell[cell].next
@@ -317,7 +346,6 @@ def gather(b: Batch, s: Building, low: int, n: int, e: int, c: int) -> None:
             last = cell
         cell = following
         looked += 1
-    hold(s, i, a)
 
 
 @kernel

@@ -110,8 +110,8 @@ class Cpu:
         self._add(access, read, None if read == written else written)
 
     def reserve(self, access: Access, value: int) -> None:
-        """A load-reserved is a read that a store-conditional may follow; a locked one is held back: it may become half of
-        an rmw."""
+        """A load-reserved is a read that a store-conditional may follow. A locked load is held back: it may become
+        half of an rmw."""
         self.settle()
         if access.marks & EXCLUSIVE:
             self.read(access, value)

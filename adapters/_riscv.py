@@ -112,7 +112,8 @@ _WRITES_RD = re.compile(
     rb"f(?:add|sub|mul|div|sqrt|madd|msub|nmadd|nmsub|sgnjn?|sgnjx|min|max|cvt|mv|eq|lt|le|class)(?:_\w+)?")
 """Instructions whose result comes from the registers that they name, and from nothing else."""
 _CLEARS_RD = frozenset((b"lui", b"auipc", b"c_lui", b"c_li", b"jal"))
-_READS_RD = re.compile(rb"c_(?:add|addi|addiw|addw|addi16sp|sub|subw|and|andi|or|xor|slli|srli|srai|mul|not|neg|[sz]ext_\w)")
+_READS_RD = re.compile(
+    rb"c_(?:add|addi|addiw|addw|addi16sp|sub|subw|and|andi|or|xor|slli|srli|srai|mul|not|neg|[sz]ext_\w)")
 _BRANCHES = re.compile(rb"(?:c_)?b(?:eq|ne|lt|ge|ltu|geu|eqz|nez|gt|le|gtu|leu)")
 _JUMPS = frozenset((b"jalr", b"c_jr", b"c_jalr"))
 _REGISTER = re.compile(rb"\b(?:ra|sp|gp|tp|[xf]\d+|t\d|s\d+|a\d|f[tas]\d+)\b")
@@ -210,14 +211,16 @@ class Dependencies:
         operands = text.strip().partition(b" ")[2]
         base = _REGISTER.findall(operands.rpartition(b"(")[2])
         first, _, rest = operands.partition(b",")
-        data = () if does in ("read", "reserve") else (first,) if does == "write" else (rest.partition(b",")[0].strip(),)
+        data: tuple[bytes, ...] = ()
+        if does not in ("read", "reserve"):
+            data = (first if does == "write" else rest.partition(b",")[0].strip(),)
         found = {"addr": self._of(tuple(base)), "data": self._of(data), "ctrl": frozenset(self._pending)}
         self._pending.clear()
         self.dropped += any(UNKNOWN in sources for sources in found.values())
         more: More = {}
         for name in ("addr", "data", "ctrl"):
             if known := sorted(found[name] - UNKNOWN_ONLY):
-                more[name] = known  # type: ignore[literal-required]
+                more[name] = known
         return more
 
 

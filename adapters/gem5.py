@@ -237,8 +237,8 @@ class _Reader:
         if self._selects(address):
             before = cpu.count
             depends = dependencies.of_access(does, line.text) if riscv and b" D=" in result else None
-            self._record(cpu, does, Access(address, size, line.number, self._tick(line), _marks(cpu, does, line), depends),
-                         line)
+            marks = _marks(cpu, does, line)
+            self._record(cpu, does, Access(address, size, line.number, self._tick(line), marks, depends), line)
             came = frozenset({cpu.count}) if cpu.count > before else _riscv.NOWHERE
         if does == "unknown":
             cpu.registers.results.pop(line.register, None)

@@ -4,29 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from random import Random
 
-import numpy as np
 import pytest
-from relations import Execution
-from test_certificate import proves
-from test_fit import reachable
-from test_mutations import Meaning, Mutants
 from weak_histories import COLUMNS, VECTORS, told
 
-from gradual.deadline import Deadline
-from gradual.deciding import engine
-from gradual.deciding.engine.proof import evidence
-from gradual.deciding.observations import impossible_observation
 from gradual.deciding.pipeline import check
-from gradual.evidence.verdict import Cycle
-from gradual.history import RMW, History
-from gradual.models import load, shipped
-from gradual.models.fit import fit
+from gradual.history import RMW
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from experiments.axioms.brute import Brute
-from experiments.axioms.histories import random_history
 
 WEAK = ("wmo", "rvwmo", "ztso", "rmo", "armv8")
 LINES = [line.split(maxsplit=1) for line in VECTORS.strip().splitlines()]

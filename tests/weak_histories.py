@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import re
-from random import Random
 
-import numpy as np
-
-from gradual.history import EXCLUSIVE, FENCES, ORDERS, READ, RMW, WRITE, Builder, History
+from gradual.history import EXCLUSIVE, FENCES, ORDERS, Builder, History
 
 TIME = 100
 """Between the times of two operations, where dependencies are told as times."""
@@ -27,7 +24,6 @@ def told(text: str, *, timed: bool = False) -> History:
 
 def _thread(builder: Builder, name: str, operations: list[str], timed: bool) -> None:
     reserved = 0
-    answered: dict[int, int] = {}
     needed = [int(number) for text in operations for number in re.findall(r"/[adc](\d)", text)]
     for place, text in enumerate(operations, 1):
         body, *dependencies = text.split("/")
@@ -40,9 +36,8 @@ def _thread(builder: Builder, name: str, operations: list[str], timed: bool) -> 
             if sources:
                 more["begin"] = place * TIME
             if place in needed and body[0] != "W":
-                last = min(other for other, text in enumerate(operations, 1) if f"{place}" in re.findall(r"/[adc](\d)", text))
-                more["end"] = last * TIME - 1
-            answered[place] = more.get("end", -1)
+                depending = [other for other, text in enumerate(operations, 1) if re.search(rf"/[adc]{place}", text)]
+                more["end"] = depending[0] * TIME - 1
         else:
             for kind, key in (("a", "addr"), ("d", "data"), ("c", "ctrl")):
                 if found := [int(d[1:]) for d in dependencies if d[0] == kind]:

@@ -252,7 +252,7 @@ def _compose(left: Relation, right: Relation) -> Relation:
 
 def _closure(relation: Relation) -> Relation:
     closed = list(relation)
-    for middle, row in enumerate(closed):
+    for middle in range(len(closed)):
         for a in range(len(closed)):
             if closed[a] >> middle & 1:
                 closed[a] |= closed[middle]

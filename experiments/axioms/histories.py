@@ -24,9 +24,9 @@ class _Drawing:
         rmws, fences = rng.choice((0, 0, 1)), rng.choice((0, 0.3, 1))
         self._kinds = rng.choices((READ, WRITE, RMW, FENCE), (4, 3, rmws, fences), k=operations)
         self._at = [rng.randrange(locations) for _ in self._kinds]
-        for e, at in enumerate(self._at):  # many writes have very many orders
-            if self._kinds[e] in (WRITE, RMW) and sum(
-                    kind in (WRITE, RMW) for kind, other in zip(self._kinds[:e], self._at, strict=False) if other == at) >= WRITES:
+        for at in range(locations):  # many writes have very many orders
+            writes = [e for e, kind in enumerate(self._kinds) if kind in (WRITE, RMW) and self._at[e] == at]
+            for e in writes[WRITES:]:
                 self._kinds[e] = READ
         self._thread = [rng.randrange(threads) for _ in self._kinds]
         self._dense = rng.choice((0, 0.1, 0.4))

@@ -4,19 +4,23 @@ A stronger and a weaker model differ in pairs of program order that only the str
 held back behind those before it, as the stronger model would have it, as far as the history allows; what cannot be is
 the answer. Held back less, a history has more runs: what was impossible once stays so as more is held back. So one
 pass over all operations is enough, and forbidding any one more of the pairs that are left is a violation.
+
+A long history needs many of them, for many reasons. So it is first shrunk to a few operations that the stronger model
+forbids: the fewest overtakings there are one reason, told in full.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from itertools import combinations, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from gradual.deadline import Deadline
 from gradual.deciding import engine, pipeline
+from gradual.deciding.shrinking import Shrinking
 from gradual.evidence import certificate
 from gradual.evidence.verdict import Verdict, Witness
 from gradual.history import FENCE, Column, History
@@ -26,6 +30,8 @@ from gradual.models.sets import members
 
 TOGETHER = 256
 """Operations that are held back before a run is looked for."""
+FEW = 16
+"""Pairs of operations among which the fewest overtakings are looked for."""
 WINDOW = 4096
 """Operations of a thread among which those are looked for that another one might overtake."""
 
@@ -47,9 +53,11 @@ class Difference:
     weaker: Model
     overtakings: list[Overtaking]
     order: Order
-    """The run, as in a Witness."""
+    """The run, as in a Witness: of the whole history, or of the operations that it was shrunk to."""
     minimal: bool
     """Is forbidding any one of them a violation? False where the time ends before."""
+    of: int
+    """The operations that it is told of: those that the stronger model forbids together, or all."""
 
 
 @dataclass(frozen=True)
@@ -61,11 +69,12 @@ class Comparison:
 
 
 def compare(history: History, models: Sequence[Model] | None = None, *, timeout: float | None = None,
-            patience: float | None = None) -> Comparison:
+            patience: float | None = None, whole: bool = False) -> Comparison:
     """Check models, from strong to weak, and tell what each weaker one was needed for.
 
     timeout   seconds for each model
     patience  seconds for making the overtakings of each few
+    whole     all overtakings that the history needs, not those of a few operations
     """
     chosen = list(models or forbidding())
     verdicts = {model.name: pipeline.check(history, model, engine="schedule", timeout=timeout, unordered=False)
@@ -74,8 +83,22 @@ def compare(history: History, models: Sequence[Model] | None = None, *, timeout:
     for stronger, weaker in pairwise(chosen):
         evidence = verdicts[weaker.name].evidence
         if verdicts[stronger.name].verdict == "violation" and isinstance(evidence, Witness) and len(evidence.order):
-            differences.append(difference(history, stronger, weaker, evidence, patience))
+            shrunk = None if whole else _shrunk(history, stronger, weaker, patience)
+            differences.append(shrunk or difference(history, stronger, weaker, evidence, patience))
     return Comparison(verdicts, differences)
+
+
+def _shrunk(history: History, stronger: Model, weaker: Model, patience: float | None) -> Difference | None:
+    """The difference on a few operations that the stronger model forbids, told of the whole history."""
+    shrinking = Shrinking(history, stronger, timeout=patience)
+    few = shrinking.history
+    evidence = pipeline.check(few, weaker, engine="schedule", timeout=patience, unordered=False).evidence
+    if not isinstance(evidence, Witness) or not len(evidence.order):
+        return None
+    found = difference(few, stronger, weaker, evidence, patience)
+    number = shrinking.operations
+    return replace(found, overtakings=[Overtaking(number[a], number[b]) for a, b in found.overtakings],
+                   order=[number[operation] for operation in found.order])
 
 
 def difference(history: History, stronger: Model, weaker: Model, witness: Witness,
@@ -84,11 +107,12 @@ def difference(history: History, stronger: Model, weaker: Model, witness: Witnes
     try:
         candidates = windows(history, stronger, weaker)
     except General:
-        return Difference(stronger, weaker, [], list(witness.order), minimal=False)
+        return Difference(stronger, weaker, [], list(witness.order), minimal=False, of=len(history))
     holding = _Holding(history, weaker, candidates, list(witness.order), Deadline(patience))
     minimal = holding.run()
+    holding.find_fewer()
     certificate.check(history, weaker, Witness(holding.order))
-    return Difference(stronger, weaker, overtakings(candidates, holding.order), holding.order, minimal)
+    return Difference(stronger, weaker, overtakings(candidates, holding.order), holding.order, minimal, len(history))
 
 
 Windows = dict[int, Column]
@@ -174,6 +198,21 @@ class _Holding:
         except TimeoutError:
             return False
         return True
+
+    def find_fewer(self) -> None:
+        """Where there are few pairs in all, the fewest that must be the other way round."""
+        every = [(int(earlier), later) for later, window in self._windows.items() for earlier in window]
+        needed = len(overtakings(self._windows, self.order))
+        if len(every) > FEW:
+            return
+        try:
+            for size in range(1, needed):
+                for chosen in combinations(every, size):
+                    self._held = [pair for pair in every if pair not in chosen]
+                    if self._possible([]):
+                        return
+        except TimeoutError:
+            return
 
     def _hold(self, operations: list[int]) -> None:
         """All of them; or each half, down to single pairs."""

@@ -74,8 +74,8 @@ class SecondOpinion:
 
         for load, store in observed.pairs_of({int(observed.history.location[write]) for write in between}):
             source = observed.source(load)
-            if any(thread[write] != thread[load] and before(write, store) and (source == INITIAL or before(source, write))
-                   for write in between):
+            others = [write for write in between if thread[write] != thread[load] and before(write, store)]
+            if any(source == INITIAL or before(source, write) for write in others):
                 return
         raise CertificateError("nothing comes between a load-reserved and its store-conditional")
 

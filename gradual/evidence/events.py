@@ -114,7 +114,7 @@ class Events:
         return Pairs(self.source[reads], reads)
 
     def _in_program_order(self, name: str) -> tuple[Column, Column]:
-        """The operations thread by thread (po), or location by location of each (po-loc), and numbers for those parts."""
+        """The operations thread by thread (po), or location by location of each (po-loc), with the numbers of parts."""
         events, part = np.arange(self.operations), self.thread
         if name == "po-loc":
             events = np.flatnonzero((self.location >= 0) & ~self.initial)
@@ -152,7 +152,7 @@ class Events:
 
     @cached_property
     def _began(self) -> Column:
-        """When each access began, at the latest of the times that are given up to it in its thread; -1: nobody knows."""
+        """When each access began: the latest time that is given up to it in its thread; -1: nobody knows."""
         begin, found = self.observed.history.begin, np.full(self.count, -1, dtype=np.int64)
         if begin is not None:
             given = np.where(self._accesses[:self.operations], begin, -1)

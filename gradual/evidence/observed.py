@@ -64,7 +64,8 @@ class Observed:
         pairs = self.history.pair
         if pairs is None:
             return []
-        return [(int(load), int(store)) for load, store in pairs[np.isin(self.history.location[pairs[:, 0]], [*locations])]]
+        here = np.isin(self.history.location[pairs[:, 0]], [*locations])
+        return [(int(load), int(store)) for load, store in pairs[here]]
 
     def is_pair(self, before: int, after: int) -> bool:
         """Two writes of one location, which some store order may order so?"""

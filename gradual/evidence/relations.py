@@ -95,7 +95,8 @@ class Chain:
         key.sort()
         if (np.diff(key) == 0).any():
             return None
-        return places[np.cumsum(first) - 1]
+        around: Column = places[np.cumsum(first) - 1]
+        return around
 
 
 class Onwards:
@@ -145,9 +146,8 @@ class Timed:
         pushed = np.full_like(values, NOWHERE)
         given, entries = self._given, values[..., self._event]
         if forward:
-            reached = np.full_like(entries, NOWHERE)
-            np.maximum.at(reached, (..., self._first[given]), entries[..., given])
-            best = np.maximum(reached, _before(reached, self._segment))
+            onwards = Pairs(given, self._first[given]).push(entries)
+            best = np.maximum(onwards, _before(onwards, self._segment))
         else:
             back = np.maximum(entries, _before(entries[..., ::-1], self._segment[::-1])[..., ::-1])
             best = np.full_like(entries, NOWHERE)

@@ -11,7 +11,7 @@ MACHINES: dict[str, str] = {
     "tso": "a FIFO store buffer per core, with forwarding (x86)",
     "pso": "a FIFO store buffer per core and location, with forwarding (SPARC PSO)",
     "wmo": "a window per core, performed out of order as WMO allows; the histories have times",
-    "rvwmo": "the same as RVWMO allows; the histories have dependencies, kinds of fences, LR and SC, acquire and release",
+    "rvwmo": "the same as RVWMO allows; the histories have dependencies, fence kinds, LR and SC, acquire and release",
     "broken-weak": "rvwmo, but fences and dependencies are forgotten now and then",
     "broken-drop": "SC, but some invalidations are lost: a core goes on reading a stale copy",
     "broken-reorder": "SC, but some stores are overtaken by later stores of their core",

@@ -8,7 +8,6 @@ first. What keeps operations in order besides locations is made up at random as 
 from __future__ import annotations
 
 from array import array
-from random import Random
 from typing import NamedTuple
 
 import numpy as np
@@ -107,7 +106,8 @@ class Windows(Memory):
         if not loads or self.random() >= DEPENDENCIES:
             return -1, -1, -1
         source, which = loads[int(self.random() * len(loads))], int(self.random() * 3)
-        return (source if which == 0 else -1, source if which == 1 and kind != READ else -1, source if which == 2 else -1)
+        return (source if which == 0 else -1, source if which == 1 and kind != READ else -1,
+                source if which == 2 else -1)
 
     def forgets(self) -> bool:
         """Is only what concerns one location kept this time?"""
@@ -131,7 +131,7 @@ class Windows(Memory):
             return True
         fence, access, reading, writing = (b, a, READ_BEFORE, WRITE_BEFORE) if b.kind == FENCE else (
             a, b, READ_AFTER, WRITE_AFTER)
-        return bool(access.reads and fence.orders & reading or access.writes and fence.orders & writing)
+        return bool((access.reads and fence.orders & reading) or (access.writes and fence.orders & writing))
 
 
 class ForgetfulWindows(Windows):

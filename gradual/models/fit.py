@@ -3,7 +3,7 @@
 The engine finds an order of all operations along static edges in which each read comes before its value is
 overwritten. So it decides a model whose checks that depend on the store order are
 
-    coherence   acyclic po-loc | rf | co | fr, or without the pairs of reads: po-loc \\ ((R\\W)*(R\\W)) instead of po-loc
+    coherence   acyclic po-loc | rf | co | fr, or without pairs of reads: po-loc \\ ((R\\W)*(R\\W)) instead of po-loc
     atomicity   empty rmw & (fre;coe)
     global      one check, acyclic (or irreflexive of a closure) of a union of static terms, co and fr, rfe (or rf)
                 among the static ones

@@ -72,8 +72,10 @@ def load(name: str | Model) -> Model:
 @cache
 def shipped() -> tuple[Model, ...]:
     """The models that come with the package, from strong to weak."""
-    models = [_model(path.read_text(encoding="utf-8"), str(path)) for path in sorted(FOLDER.glob(f"*{ENDING}"))
-              if path.stem not in INCLUDED]
+    there = [_model(path.read_text(encoding="utf-8"), str(path)) for path in sorted(FOLDER.glob(f"*{ENDING}"))
+             if path.stem not in INCLUDED]
+    # where there is a choice, first what more models are weaker than
+    models = sorted(there, key=lambda model: -sum(model.name.lower() in _stronger(other, there) for other in there))
     ordered: list[Model] = []
     while models:
         taken = {model.name.lower() for model in ordered}
@@ -83,19 +85,27 @@ def shipped() -> tuple[Model, ...]:
 
 
 def forbidding() -> tuple[Model, ...]:
-    """The shipped models that forbid something: what `all` means where traces are checked."""
-    return tuple(model for model in shipped() if model.checks)
+    """What `all` means: the shipped models of plain memories and store buffers. The others look at more than most
+    traces and programs say, and are named one by one."""
+    return tuple(model for model in shipped() if model.machine)
 
 
 def weaker(model: Model) -> list[Model]:
     """The shipped models that may allow more than this one, from strong to weak: all that are not known to be
     stronger."""
-    stronger, todo = {model.name.lower()}, [*model.weaker_than]
+    stronger = {model.name.lower(), *_stronger(model, shipped())}
+    return [other for other in shipped() if other.name.lower() not in stronger]
+
+
+def _stronger(model: Model, models: Iterable[Model]) -> set[str]:
+    """The names of those that it is weaker than."""
+    found: set[str] = set()
+    todo = [*model.weaker_than]
     while todo:
         name = todo.pop()
-        stronger.add(name)
-        todo += [above for other in shipped() if other.name.lower() == name for above in other.weaker_than]
-    return [other for other in shipped() if other.name.lower() not in stronger]
+        found.add(name)
+        todo += [above for other in models if other.name.lower() == name for above in other.weaker_than]
+    return found
 
 
 def told_apart(models: Iterable[Model]) -> list[Model]:

@@ -13,7 +13,6 @@ import numpy as np
 from gradual.history import INITIAL, READ, RMW, Column, History
 from gradual.models.regular import is_static
 from gradual.models.sets import members
-from gradual.models.times import ends, known_begins
 from gradual.models.syntax import (
     SETS,
     Complement,
@@ -36,6 +35,7 @@ from gradual.models.syntax import (
     Union,
     Variable,
 )
+from gradual.models.times import ends, known_begins
 
 LARGEST = 3000
 """Events beyond which there are too many pairs."""

@@ -49,8 +49,8 @@ class Irregular(Exception):
 
 @dataclass(frozen=True)
 class Step(Expression):
-    """One of STEPS, or its inverse, between events that are in two sets. Of `ctrl`, the pairs that are given: what comes
-    after them in program order is a step of its own."""
+    """One of STEPS, or its inverse, between events that are in two sets. Of `ctrl`, the pairs that are given: what
+    comes after them in program order is a step of its own."""
 
     relation: str
     inverse: bool = False

@@ -18,7 +18,7 @@ from gradual.telling.names import Names, capital
 from gradual.telling.observations import Observation, final_line, observed
 from gradual.telling.rules import AT_ONE_LOCATION, PLAIN, named
 from gradual.telling.shorten import length
-from gradual.telling.words import buffers_stores, opening, pairs_tried, rotated
+from gradual.telling.words import buffers_stores, held_pair, opening, pairs_tried, rotated
 
 CASES = 6
 """Cases of a search that are told one by one."""
@@ -30,6 +30,7 @@ RULES = {
     "store order": "store order: the stores to one location follow one another, the same for all threads",
     "last store": "last store: memory is left with it",
     "newest store": "newest store: a load returns the newest store there is",
+    "atomicity": "atomicity: nobody else stores between what a load-reserved read and its store-conditional",
 }
 
 
@@ -112,10 +113,14 @@ class Teller:
         pair = step.before, step.after
         number = self._numbers.setdefault(pair, len(self._numbers) + 1)
         yield f"({number}) {self._names.store(step.before)} is stored before {self._names.store(step.after)}:"
-        yield f"    {capital(self._names.deed(step.before))}."
+        yield f"    {capital(self._names.deed(step.path[0].start))}."
         for edge in step.path:
             yield f"    {self._edge(edge)}"
-        if step.path[-1].end != step.after:
+        if held := held_pair(step, self._history):
+            load, store = held
+            first, last = (f"{self._names.short(half)} at {self._names.place(half)}" for half in (load, store))
+            yield f"    No other thread may store between what {first} read and {last}.{self._rule('atomicity')}"
+        elif step.path[-1].end != step.after:
             yield (f"    This returned {self._names.store(step.after)}: so that store is newer than "
                    f"{self._names.store(step.before)}.{self._rule('newest store')}")
 

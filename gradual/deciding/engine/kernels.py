@@ -36,7 +36,8 @@ schedule decided about a load-reserved and its store-conditional."""
 OFF, SOFT, HARD = range(3)
 UNIT, CLOSED, KNOWN, CYCLE, CASE, LEMMA, HELD = range(7)
 """Entries of the log: `before` precedes `after` as the path leads to a reader of `after` (UNIT), as it leads to `after`
-itself (CLOSED, KNOWN), to the store-conditional whose load-reserved read `after` (HELD); a cycle that rests on nothing (CYCLE) or on the pairs it assumes (CASE); a clause (LEMMA)."""
+itself (CLOSED, KNOWN), to the store-conditional whose load-reserved read `after` (HELD); a cycle that rests on nothing
+(CYCLE) or on the pairs it assumes (CASE); a clause (LEMMA)."""
 RUNNING, STUCK, SETTLING, TAKING_BACK = range(4)
 DONE, VIOLATION, PAUSE, MORE_PAIRS, MORE_CLAUSES, MORE_LOG = range(6)
 """What `advance` answers. The last ones ask for larger tables; then it goes on where it was."""
@@ -123,7 +124,7 @@ def must_wait(g: Tables, a: int) -> bool:
 
 @kernel
 def held_off_by(g: Tables, a: int) -> int:
-    """Another thread's store-conditional that must come before the write a, as what its load-reserved reads is there."""
+    """Another thread's store-conditional that must come before the write a: what its load-reserved reads is there."""
     node = g.node[a]
     left, s = g.place[node.location].open, g.place[node.location].opened
     while left > 0:

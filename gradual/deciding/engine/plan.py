@@ -192,10 +192,10 @@ class Plan:
     def _history(self, nodes: Column) -> Column:
         if len(self.histories) == 1:
             return np.zeros(len(nodes), dtype=np.int64)
-        return np.searchsorted(self._starts[1:], nodes % max(int(self._starts[-1]), 1), side="right")
+        return np.asarray(np.searchsorted(self._starts[1:], nodes % max(int(self._starts[-1]), 1), side="right"))
 
     def _local(self, nodes: Column) -> Column:
-        return nodes % max(int(self._starts[-1]), 1) - self._starts[self._history(nodes)]
+        return np.asarray(nodes % max(int(self._starts[-1]), 1) - self._starts[self._history(nodes)])
 
     def _partner(self, history: History) -> Column:
         """Of a load-reserved its store-conditional, and the other way round; -1 of all others."""
@@ -289,7 +289,7 @@ def _successive(history: History, relation: str) -> Column:
         return pairs
     reads = ((history.kind == READ) | (history.kind == RMW))[pairs].all(axis=1)
     again = history.source[pairs[:, 0]] == history.source[pairs[:, 1]]
-    return pairs[reads & (again if relation == AGAIN else ~again)]
+    return np.asarray(pairs[reads & (again if relation == AGAIN else ~again)])
 
 
 def rank(history: History) -> Column:

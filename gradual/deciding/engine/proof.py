@@ -73,7 +73,7 @@ class _Proof:
 
     def _reason(self, edge: Edge, pair: Pair, place: float,
                 kinds: tuple[int, ...]) -> tuple[float, Path, tuple[Step, ...]] | None:
-        """Why a pair is in this order, by what came before a place in the log: since when, what that rests on, steps."""
+        """Why a pair is in this order, by what came before a place in the log: since when, what it rests on, steps."""
         seen = self._sights.path(pair)
         if seen is not None:
             return -1, (), (Step(*pair, seen, self._fit.coherence or ""),)
@@ -247,15 +247,16 @@ class Sights:
         self._history = history
         self._coherent = fit.coherence is not None
         self._reads_apart = fit.reads_apart
-        self._at: dict[int, dict[Pair, int] | dict[Pair, Path]] = {}
+        self._at: dict[int, dict[Pair, int | Path]] = {}
         """Per location, for each pair the access that saw the second write, or the path."""
 
     def path(self, pair: Pair) -> Path | None:
         """Why coherence has the pair in this order; None where it has not."""
         location = int(self._history.location[pair[0]])
         if location not in self._at:
-            seen = self._around_writes if self._reads_apart else self._successive
-            self._at[location] = dict(seen(location)) if self._coherent else {}
+            seen: Iterator[tuple[Pair, int | Path]] = (
+                self._around_writes(location) if self._reads_apart else self._successive(location))
+            self._at[location] = dict(seen) if self._coherent else {}
         path = self._at[location].get(pair)
         return path if not isinstance(path, int) else location_path(self._history, pair[0], path)
 

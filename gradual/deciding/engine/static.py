@@ -75,7 +75,7 @@ FIELDS: dict[str, str] = {
     "location": "final",
     # per history, and one more: its first operation, its first location, its first edge and virtual node made elsewhere
     "history": "start place given virtual",
-    # who must come after others, along po or po-loc: operations in a set, in a state; the first of those that it gathers
+    # who must come after others, along po or po-loc: operations in a set, in a state; the first of those it gathers
     "gatherer": "along state set first",
     # who those are: operations in a set, in a state
     "gathered": "state set",
@@ -85,8 +85,8 @@ FIELDS: dict[str, str] = {
     "virtual": "state operation",
     # is coherence asked for; conflicts after which a history is left undecided
     "asked": "coherent patience:i8",
-    # by node: the last node it has an edge to, of a virtual node the operation it belongs to, of a read the one before it
-    # since its thread last wrote there; by place: the operations thread by thread
+    # by node: the last node it has an edge to, of a virtual node the operation it belongs to, of a read the one before
+    # it since its thread last wrote there; by place: the operations thread by thread
     "mark": "led at by_thread read_before",
     "thread": "count",
     # what a gatherer holds: cells, how many, of which thread's round

@@ -115,10 +115,10 @@ def _difference(history: Any, difference: Any) -> list[str]:
     title = f"    {difference.weaker.name} and not {difference.stronger.name}: "
     if not pairs:
         return [f"{title}not because of the order within threads alone; `gradual explain --model` tells more"]
-    how = "in one run, which needs them all" if difference.minimal else "in a run, maybe more than are needed"
-    where = "" if difference.of == len(history) else (
-        f" of {difference.of} operations that {difference.stronger.name} does not allow together")
-    lines = [f"{title}{counted(len(pairs), 'overtaking')}{_whose(history, pairs)} {how}{where}"]
+    how = " in one run, which needs them all" if difference.minimal else " in a run, maybe more than are needed"
+    if difference.of < len(history):
+        how = f" in a run of {difference.of} operations that {difference.stronger.name} does not allow together"
+    lines = [f"{title}{counted(len(pairs), 'overtaking')}{_whose(history, pairs)}{how}"]
     early = "from the store buffer" if buffers_stores(difference.weaker) else "before it was in memory"
     for pair in pairs[:SHOWN]:
         served = f", which served it {early}" if _forwarded(history, pair) else ""

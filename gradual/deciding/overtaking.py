@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, pairwise
+from itertools import combinations, islice, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +32,8 @@ TOGETHER = 256
 """Operations that are held back before a run is looked for."""
 FEW = 16
 """Pairs of operations among which the fewest overtakings are looked for."""
+TRIED = 200
+"""Choices of pairs that are tried for it, the smallest first."""
 WINDOW = 4096
 """Operations of a thread among which those are looked for that another one might overtake."""
 
@@ -110,7 +112,8 @@ def difference(history: History, stronger: Model, weaker: Model, witness: Witnes
         return Difference(stronger, weaker, [], list(witness.order), minimal=False, of=len(history))
     holding = _Holding(history, weaker, candidates, list(witness.order), Deadline(patience))
     minimal = holding.run()
-    holding.find_fewer()
+    if minimal:
+        holding.find_fewer()
     certificate.check(history, weaker, Witness(holding.order))
     return Difference(stronger, weaker, overtakings(candidates, holding.order), holding.order, minimal, len(history))
 
@@ -205,12 +208,12 @@ class _Holding:
         needed = len(overtakings(self._windows, self.order))
         if len(every) > FEW:
             return
+        smaller = (chosen for size in range(1, needed) for chosen in combinations(every, size))
         try:
-            for size in range(1, needed):
-                for chosen in combinations(every, size):
-                    self._held = [pair for pair in every if pair not in chosen]
-                    if self._possible([]):
-                        return
+            for chosen in islice(smaller, TRIED):
+                self._held = [pair for pair in every if pair not in chosen]
+                if self._possible([]):
+                    return
         except TimeoutError:
             return
 

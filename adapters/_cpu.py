@@ -51,6 +51,8 @@ class Access(NamedTuple):
     line: int
     tick: int
     marks: int = 0
+    depends: More | None = None
+    """On which operations of its thread."""
 
     @property
     def mask(self) -> int:
@@ -75,10 +77,10 @@ class Cpu:
         self._last_store: tuple[bytes, int, int, int] | None = None
         self._held: tuple[Access, int] | None = None
         self._fences: list[tuple[int, int, int]] = []
-        self._count = 0
+        self.count = 0
         """Its operations so far."""
-        self._reserved: tuple[Access, int] | None = None
-        """The last load-reserved, once it is an operation by itself, and its number."""
+        self._reserved: tuple[Access, int, int] | None = None
+        """The last load-reserved, its number and its value."""
         self.ordering = 0
         """The acquire and release of the last atomic: its micro-operations do not name them."""
         self._started = False
@@ -108,28 +110,33 @@ class Cpu:
         self._add(access, read, None if read == written else written)
 
     def reserve(self, access: Access, value: int) -> None:
-        """Hold a read back: it may become half of an rmw."""
+        """A load-reserved is a read that a store-conditional may follow. A locked load is held back: it may become
+        half of an rmw."""
         self.settle()
-        self._held = access, value
+        if access.marks & EXCLUSIVE:
+            self.read(access, value)
+            self._reserved = access, self.count, value
+        else:
+            self._held = access, value
 
     def release(self, access: Access, value: int) -> None:
-        """The write that closes an indivisible pair, one operation if its read is the one before it.
-
-        Which of the two an acquire or release belongs to is lost then, so that is left out.
-        """
+        """The write that closes an indivisible pair, one operation if its read is the one before it."""
         if self._held is not None and self._held[0][:2] == access[:2]:
             (_, old), self._held = self._held, None
-            self.rmw(access._replace(marks=0), old, value)
+            self.rmw(access, old, value)
         else:
             self.write(access, value)
 
     def conditional(self, access: Access, value: int) -> None:
-        """A store-conditional that succeeded: as `release`, or else paired with the last load-reserved."""
+        """A store-conditional that succeeded, with the last load-reserved. One that stores what that had read, with no
+        other operation between, is left out: it has no value of its own."""
         reserved, self._reserved = self._reserved, None
-        if self._held is None and reserved is not None and reserved[0][:2] == access[:2]:
+        if reserved is None or reserved[0][:2] != access[:2]:
+            self._add(access._replace(marks=access.marks & ~EXCLUSIVE), None, value)
+            self.builder.note(f"the store-conditional of {self.name} in line {access.line} succeeded without a "
+                              "load-reserved of its bytes: it is taken for a store")
+        elif reserved[1:] != (self.count, value):
             self._add(access, None, value, reserved[1])
-        else:
-            self.release(access, value)
 
     def fail(self) -> None:
         """A store-conditional failed, so a later one needs a load-reserved of its own."""
@@ -141,18 +148,18 @@ class Cpu:
         if self._held is not None:
             held, self._held = self._held, None
             self.read(*held)
-            if held[0].marks & EXCLUSIVE:
-                self._reserved = held[0], self._count
 
     def _add(self, access: Access, read: int | None, written: int | None, pair: int = 0) -> None:
         self.settle()
         for orders, at, when in self._fences:
             self.builder.fence(self.name, orders, line=at, tick=when)
-        self._count += len(self._fences) + 1
+        self.count += len(self._fences) + 1
         self._fences.clear()
         self._started = True
         address, line, tick, size = f"{access.address:#x}", access.line, access.tick, access.size
-        more: More = {"marks": access.marks} if access.marks else {}
+        more: More = access.depends.copy() if access.depends else {}
+        if access.marks:
+            more["marks"] = access.marks
         if pair:
             more["pair"] = pair
         if written is None:

@@ -6,9 +6,12 @@ result, then its micro-operations, of which one (`amoswap_d[l]`, `lr_w`, `sc_w`)
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from functools import lru_cache
 
 from gradual.history import FENCES, INSTRUCTIONS, ORDERS
+from gradual.history.builder import More
 
 Role = tuple[str, int]
 """What an instruction does, and to how many bytes.
@@ -103,6 +106,127 @@ def marks(mnemonic: bytes) -> int:
     return ORDERS.get(mnemonic.rpartition(b"_")[2].decode(errors="replace"), 0)
 
 
+_WRITES_RD = re.compile(
+    rb"(?:c_)?(?:add|sub|and|or|xor|sll|srl|sra|slt|mul|mulh|mulhsu|mulhu|div|divu|rem|remu|sltu|andn|orn|xnor|min|max|minu|maxu|"
+    rb"rol|ror|sh[123]add)(?:_?uw|[iuw]{0,2})|sltiu|c_addi4spn|c_addi16sp|c_mv|c_not|c_neg|(?:c_)?(?:sext|zext)_[bhw]|"
+    rb"f(?:add|sub|mul|div|sqrt|madd|msub|nmadd|nmsub|sgnjn?|sgnjx|min|max|cvt|mv|eq|lt|le|class)(?:_\w+)?")
+"""Instructions whose result comes from the registers that they name, and from nothing else."""
+_CLEARS_RD = frozenset((b"lui", b"auipc", b"c_lui", b"c_li", b"jal"))
+_READS_RD = re.compile(
+    rb"c_(?:add|addi|addiw|addw|addi16sp|sub|subw|and|andi|or|xor|slli|srli|srai|mul|not|neg|[sz]ext_\w)")
+_BRANCHES = re.compile(rb"(?:c_)?b(?:eq|ne|lt|ge|ltu|geu|eqz|nez|gt|le|gtu|leu)")
+_JUMPS = frozenset((b"jalr", b"c_jr", b"c_jalr"))
+_REGISTER = re.compile(rb"\b(?:ra|sp|gp|tp|[xf]\d+|t\d|s\d+|a\d|f[tas]\d+)\b")
+"""Registers by their names; zero carries nothing."""
+
+Sources = frozenset[int]
+"""Operations of a thread by their numbers, from 1; UNKNOWN among them where some are not known."""
+NOWHERE: Sources = frozenset()
+UNKNOWN = 0
+MANY = 64
+"""Operations that one value may come from; more are forgotten."""
+
+Use = tuple[str, bytes, tuple[bytes, ...]]
+"""What an instruction does to where values come from: its kind, the register that it sets, those that it reads."""
+
+
+@lru_cache(maxsize=1 << 16)
+def use(text: bytes) -> Use:
+    """
+    >>> use(b"addw a5, a4, a3"), use(b"c_addiw a5, 1"), use(b"bge a4, a5, -4")
+    (('set', b'a5', (b'a4', b'a3')), ('set', b'a5', (b'a5',)), ('control', b'', (b'a4', b'a5')))
+    """
+    mnemonic, _, operands = text.strip().partition(b" ")
+    target, _, rest = operands.partition(b",")
+    target = target.strip()
+    named = tuple(_REGISTER.findall(rest))
+    if _BRANCHES.fullmatch(mnemonic):
+        return "control", b"", tuple(_REGISTER.findall(operands))
+    if mnemonic in _JUMPS:
+        link = target if mnemonic == b"jalr" else b"ra" if mnemonic == b"c_jalr" else b""
+        return "control", link, named if mnemonic == b"jalr" else tuple(_REGISTER.findall(operands))
+    if mnemonic in _CLEARS_RD or mnemonic == b"c_jal":
+        return "set", b"ra" if mnemonic == b"c_jal" else target, ()
+    if mnemonic.startswith(b"csrr"):
+        csr = rest.partition(b",")[0].strip()
+        return "csr", target, (csr, *_REGISTER.findall(rest.partition(b",")[2]))
+    if _WRITES_RD.fullmatch(mnemonic):
+        return "set", target, (target, *named) if _READS_RD.fullmatch(mnemonic) else named
+    return "other", target, ()
+
+
+class Dependencies:
+    """Which accesses of one CPU the values in its registers came from, by syntax: what is unknown adds nothing.
+
+    A control dependency is told of the first operation that has it; all that follow have it too.
+    """
+
+    def __init__(self) -> None:
+        self._from: dict[bytes, Sources] = {}
+        self._controlled: set[int] = set()
+        self._pending: set[int] = set()
+        self.dropped = 0
+        """Accesses that depend on something which is not known, or on an access that was not selected."""
+
+    def follow(self, text: bytes, sets: bool) -> None:
+        """An instruction that accesses no memory; `sets` says whether the log shows a result."""
+        kind, target, sources = use(text)
+        if kind == "control":
+            for source in self._of(sources):
+                if source not in self._controlled:
+                    self._controlled.add(source)
+                    self._pending.add(source)
+        if kind == "csr" and sources:
+            csr, *others = sources
+            self.come(target, self._from.get(csr, NOWHERE))
+            self.come(csr, self._of(tuple(others)))
+        elif kind == "set" or (kind == "control" and target):
+            self.come(target, self._of(sources) if kind == "set" else NOWHERE)
+        elif kind == "other" and sets:
+            self.come(target, UNKNOWN_ONLY)
+
+    def _of(self, registers: tuple[bytes, ...]) -> Sources:
+        found = NOWHERE
+        for register in registers:
+            if register in self._from:
+                found |= self._from[register]
+        return found
+
+    def come(self, register: bytes, sources: Sources) -> None:
+        """The value of a register comes from these accesses."""
+        if not sources or register in (b"zero", b"x0"):
+            self._from.pop(register, None)
+        elif len(sources) > MANY:
+            self._from[register] = frozenset([*sorted(sources)[-MANY:], UNKNOWN])
+        else:
+            self._from[register] = sources
+
+    def forget(self, registers: tuple[bytes, ...] | None = None) -> None:
+        """Something unknown set these registers, or all of them."""
+        for register in [*self._from] if registers is None else registers:
+            self._from[register] = UNKNOWN_ONLY
+
+    def of_access(self, does: str, text: bytes) -> More:
+        """What an access that becomes an operation depends on."""
+        operands = text.strip().partition(b" ")[2]
+        base = _REGISTER.findall(operands.rpartition(b"(")[2])
+        first, _, rest = operands.partition(b",")
+        data: tuple[bytes, ...] = ()
+        if does not in ("read", "reserve"):
+            data = (first if does == "write" else rest.partition(b",")[0].strip(),)
+        found = {"addr": self._of(tuple(base)), "data": self._of(data), "ctrl": frozenset(self._pending)}
+        self._pending.clear()
+        self.dropped += any(UNKNOWN in sources for sources in found.values())
+        more: More = {}
+        for name in ("addr", "data", "ctrl"):
+            if known := sorted(found[name] - UNKNOWN_ONLY):
+                more[name] = known
+        return more
+
+
+UNKNOWN_ONLY: Sources = frozenset({UNKNOWN})
+
+
 class Registers:
     """The registers of one CPU, as far as the log has shown them.
 
@@ -112,6 +236,7 @@ class Registers:
 
     def __init__(self) -> None:
         self.results: dict[bytes, bytes] = {}
+        self.dependencies = Dependencies()
         self._called = b""
 
     def value(self, name: bytes) -> int | None:
@@ -135,5 +260,7 @@ class Registers:
             came, goes = 0, -1
         if goes - came in (0, 4):  # 0: gem5 tries the call again
             self.results.pop(b"a0", None)
+            self.dependencies.forget((b"a0",))
         else:
             self.results.clear()
+            self.dependencies.forget()

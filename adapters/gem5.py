@@ -19,10 +19,12 @@ What becomes what, where the log leaves a choice:
 - An AMO prints the old value only. The new one is computed from the source register, whose value is the
   last result printed for it on that CPU. A system call makes a0 unknown, and all registers if the CPU
   continues elsewhere (another thread). Kernel code that runs must be in the log.
-- A load-reserved and the successful store-conditional to the same bytes are one rmw if no other operation
-  of the thread lies between (`.aq` and `.rl`, which belong to one half only, are left out then); otherwise a read
-  and a write, marked as a pair. A failed store-conditional is nothing. A locked x86 instruction (`ldstl`, then
-  `stul`) is one rmw likewise.
+- A load-reserved and the successful store-conditional to the same bytes are a read and a write, marked as a pair: not
+  one rmw, for a later load may overtake the store. A failed store-conditional is nothing. A locked x86 instruction
+  (`ldstl`, then `stul`) is one rmw.
+- Dependencies of RISC-V accesses are followed through the registers, by syntax: what was loaded into a register that an
+  address, a stored value or a branch is made from. Loads that are not selected, system calls and unknown instructions
+  make a register unknown; that only drops dependencies, and how many accesses are concerned is noted.
 - An rmw that writes back what it read (a failed compare-and-swap) is taken for a read: as a write it would
   have no value of its own. Every history allowed with the rmw is allowed with the read.
 - A store that faults is printed and, with the same value, printed again when it is retried: the CPU's
@@ -131,8 +133,11 @@ class _Reader:
                 cpu.whole = True
                 if b" A=" in result:
                     self._access(cpu, "unknown", 0, Line(number, tick, pc, text, result, b""))
-                elif result.startswith(b" D="):
-                    cpu.registers.results[operands.partition(b",")[0]] = result
+                else:
+                    sets = result.startswith(b" D=")
+                    if sets:
+                        cpu.registers.results[operands.partition(b",")[0]] = result
+                    cpu.registers.dependencies.follow(text, sets)
             cpu.pc = pc
 
     def finish(self) -> History:
@@ -141,6 +146,10 @@ class _Reader:
         self._refuse_unfinished()
         if not len(self.builder):
             raise self.builder.error(self._nothing())
+        dropped = sum(cpu.registers.dependencies.dropped for cpu in self.cpus.values())
+        if dropped:
+            self.builder.note(f"{dropped} accesses may depend on more than is known, by registers that loads of other "
+                              "addresses, system calls or unknown instructions set: such dependencies are left out")
         try:
             return self.builder.build()
         except InputError as error:
@@ -198,6 +207,7 @@ class _Reader:
             cpu.registers.system_call(line.pc)
         elif does == "link":
             cpu.registers.results[b"ra"] = line.result
+            cpu.registers.dependencies.follow(line.text, True)
         elif does == "rest":  # it may set the register the first half was printed with, or another
             cpu.registers.results.pop(line.register, None)
 
@@ -226,12 +236,20 @@ class _Reader:
         if does in _riscv.ATOMIC:
             self.bare_atomic = -1
         address = int(found[1], 16)
+        riscv, dependencies = not line.text.startswith(b" "), cpu.registers.dependencies
+        came = _riscv.UNKNOWN_ONLY
         if self._selects(address):
-            self._record(cpu, does, Access(address, size, line.number, self._tick(line), _marks(cpu, does, line)), line)
+            before = cpu.count
+            depends = dependencies.of_access(does, line.text) if riscv and b" D=" in result else None
+            marks = _marks(cpu, does, line)
+            self._record(cpu, does, Access(address, size, line.number, self._tick(line), marks, depends), line)
+            came = frozenset({cpu.count}) if cpu.count > before else _riscv.NOWHERE
         if does == "unknown":
             cpu.registers.results.pop(line.register, None)
         elif does != "write" and b" D=" in result:
             cpu.registers.results[line.register] = result
+        if riscv and does != "write":
+            dependencies.come(line.register, came)
 
     def _selects(self, address: int) -> bool:
         for low, high in self.addresses.ranges:

@@ -41,6 +41,7 @@ class Evaluator:
         r["fr"] = {(b, d) for a, b in r["rf"] for c, d in r["co"] if a == c and b != d}
         for name in ("rf", "co", "fr"):
             r[name + "i"], r[name + "e"] = r[name] & r["int"], r[name] & r["ext"]
+        # a program has no times, and no dependencies yet: tdep, addr, data, ctrl and rmw are empty
         sets = self.sets
         sets["_"] = self.events
         sets["R"] = {event.number for event in events if event.reads}

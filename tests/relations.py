@@ -62,6 +62,17 @@ class Execution:
             **{name + "e": of - own for name, of in (("rf", rf), ("co", co), ("fr", fr))},
             **{name: set() if of is None else {(int(a), int(b)) for a, b in of} for name, of in (
                 ("addr", history.addr), ("data", history.data), ("ctrl", history.ctrl), ("rmw", history.pair))}}
+        self.relations["ctrl"] |= compose(self.relations["ctrl"], po)
+        self.relations["tdep"] = {
+            (a, b) for a, b in po if a in reads and b in reads | writes
+            and history.end is not None and history.end[a] >= 0 and history.end[a] < self._began(b, reads | writes)}
+
+    def _began(self, b: int, accesses: set[int]) -> int:
+        """Its own begin, or the latest before it in its thread: those of fences count for nothing."""
+        history = self.history
+        given = [] if history.begin is None else [
+            int(history.begin[e]) for e in range(b + 1) if e in accesses and history.thread[e] == history.thread[b]]
+        return max(given, default=-1)
 
     def pairs(self, e: Expression, variables: Mapping[str, set[Pair]] | None = None) -> set[Pair]:
         """A relation."""

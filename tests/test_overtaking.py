@@ -60,7 +60,7 @@ def assert_needed(history: History, found: Difference) -> None:
 
 def test_store_buffering_needs_one_of_its_two() -> None:
     history = parse("W x1, R y0 ∥ W y1, R x0")
-    (found,) = compare(history).differences
+    (found,) = compare(history, whole=True).differences
     assert (found.stronger, found.weaker, found.minimal) == (SC, TSO, True)
     assert [tuple(pair) for pair in found.overtakings] in ([(0, 1)], [(2, 3)])
     assert_needed(history, found)
@@ -68,18 +68,18 @@ def test_store_buffering_needs_one_of_its_two() -> None:
 
 def test_forwarding_counts() -> None:
     history = parse("W x1, R x1, R y0 ∥ W y1, R y1, R x0")
-    (found,) = compare(history).differences
+    (found,) = compare(history, whole=True).differences
     assert [tuple(pair) for pair in found.overtakings] in ([(0, 1), (0, 2)], [(3, 4), (3, 5)])
 
 
 def test_message_passing_needs_a_store_that_overtakes() -> None:
-    (found,) = compare(parse("W x1, W y1 ∥ R y1, R x0")).differences
+    (found,) = compare(parse("W x1, W y1 ∥ R y1, R x0"), whole=True).differences
     assert (found.weaker, found.minimal, [tuple(pair) for pair in found.overtakings]) == (PSO, True, [(0, 1)])
 
 
 def test_nothing_to_tell_where_models_agree() -> None:
-    assert not compare(parse("W x1, R y1 ∥ W y1, R x1")).differences
-    assert not compare(parse("W x1, R x2 ∥ W x2, R x1")).differences
+    assert not compare(parse("W x1, R y1 ∥ W y1, R x1"), whole=True).differences
+    assert not compare(parse("W x1, R x2 ∥ W x2, R x1"), whole=True).differences
 
 
 @pytest.mark.parametrize("together", [overtaking.TOGETHER, 2, 1])
@@ -90,7 +90,7 @@ def test_random_histories(seed: int, together: int, monkeypatch: pytest.MonkeyPa
     told = {"TSO": 0, "PSO": 0}
     while min(told.values()) < 3:
         history = random_history(rng, min_operations=5, max_operations=9, rmw=0.08, fence=0.05, thin_air=0)
-        for found in compare(history).differences:
+        for found in compare(history, whole=True).differences:
             assert found.minimal
             assert_needed(history, found)
             told[found.weaker.name] += 1
@@ -121,7 +121,7 @@ def held_back(history: History, pairs: Iterable[Pair]) -> History:
 @pytest.mark.parametrize("seed", range(4))
 def test_runs_of_the_tso_machine(seed: int) -> None:
     runs = (generate("tso", 3, 120, 4, 100 * seed + more) for more in range(100))
-    history, found = next((run, found) for run in runs if (found := compare(run).differences))
+    history, found = next((run, found) for run in runs if (found := compare(run, whole=True).differences))
     assert found[0].minimal
     pairs = {tuple(pair) for pair in found[0].overtakings}
     held = given_up(history, TSO) - pairs

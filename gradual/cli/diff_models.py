@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -29,15 +29,22 @@ SHOWN = 40
 """Overtakings of a history that are printed as text; JSON has all."""
 
 
-@app.command("diff-models", epilog="""Example:
+@app.command("diff-models", epilog="""Examples:
 
   gradual diff-models trace.csv
 
+  gradual diff-models trace.csv --model ztso --model rvwmo
+
+  gradual diff-models trace.csv --all          every overtaking that the whole history needs
+
 Exit status: 0 when every verdict is known, whatever it is; 2 after an input error, 3 when something stayed unknown.""")
 def diff_models(files: Files, model: Models = None, format: Format = None, addresses: Ranges = None,
-                initial: Initial = None, hex: Hex = False, timeout: Timeout = None, as_json: Json = False) -> None:
-    """Tell why models differ on a history: which operations had to overtake others. Models go from strong to weak; all
-    that ship, unless --model says which."""
+                initial: Initial = None, hex: Hex = False, timeout: Timeout = None, as_json: Json = False,
+                whole: Annotated[bool, typer.Option("--all", help="Every overtaking of the whole history, not the "
+                                                    "fewest that explain a difference.")] = False) -> None:
+    """Tell why models differ on a history: which operations had to overtake others. The history is first shrunk to a
+    few operations that the stronger model forbids. Models go from strong to weak; SC, TSO and PSO, unless --model says
+    which."""
     from gradual.deciding.overtaking import compare
     from gradual.history import InputError, NotInTime
     from gradual.progress import Progress
@@ -52,7 +59,8 @@ def diff_models(files: Files, model: Models = None, format: Format = None, addre
                 typer.echo(f"gradual: {item}", err=True)
                 continue
             progress.start(f"comparing models on {item.name}")
-            found = compare(item, chosen, timeout=timeout, patience=PATIENCE if timeout is None else None)
+            patience = PATIENCE if timeout is None else None
+            found = compare(item, chosen, timeout=timeout, patience=patience, whole=whole)
             if any(verdict.verdict == "unknown" for verdict in found.verdicts.values()):
                 statuses.add(3)
             progress.clear()
@@ -66,7 +74,7 @@ def _record(history: Any, found: Any) -> dict[str, Any]:
         "history": history.name, "source": history.file,
         "verdicts": {name: verdict.verdict for name, verdict in found.verdicts.items()},
         "differences": [{
-            "stronger": d.stronger.name, "weaker": d.weaker.name, "minimal": d.minimal,
+            "stronger": d.stronger.name, "weaker": d.weaker.name, "minimal": d.minimal, "operations": d.of,
             "overtakings": [_pair(history, pair) for pair in d.overtakings],
         } for d in found.differences],
     }
@@ -110,8 +118,10 @@ def _difference(history: Any, difference: Any) -> list[str]:
     title = f"    {difference.weaker.name} and not {difference.stronger.name}: "
     if not pairs:
         return [f"{title}not because of the order within threads alone; `gradual explain --model` tells more"]
-    how = "in one run, which needs them all" if difference.minimal else "in a run, maybe more than are needed"
-    lines = [f"{title}{counted(len(pairs), 'overtaking')}{_whose(history, pairs)} {how}"]
+    how = " in one run, which needs them all" if difference.minimal else " in a run, maybe more than are needed"
+    if difference.of < len(history):
+        how = f" in a run of {difference.of} operations that {difference.stronger.name} does not allow together"
+    lines = [f"{title}{counted(len(pairs), 'overtaking')}{_whose(history, pairs)}{how}"]
     early = "from the store buffer" if buffers_stores(difference.weaker) else "before it was in memory"
     for pair in pairs[:SHOWN]:
         served = f", which served it {early}" if _forwarded(history, pair) else ""

@@ -37,7 +37,7 @@ def decide(histories: Sequence[History], model: Model, *, violations: bool = Tru
         fits = fit(model)
     except General:
         return [None] * len(histories)
-    if not can_compile():
+    if model.splits_rmws or not can_compile():
         return [None] * len(histories)
     started = time.perf_counter()
     chosen = [h for h, history in enumerate(histories) if _is_plain(history, fits)]
@@ -52,8 +52,7 @@ def decide(histories: Sequence[History], model: Model, *, violations: bool = Tru
 
 def _is_plain(history: History, fits: Fit) -> bool:
     """Is there something to schedule, and nothing that the engine leaves to others?"""
-    lonely = fits.others or history.pair is not None or history.annotations().keys() & {"addr", "data", "ctrl"}
-    return bool(len(history)) and not lonely and impossible_observation(history, fits.coherence) is None
+    return bool(len(history)) and not fits.others and impossible_observation(history, fits.coherence) is None
 
 
 def _decided(histories: list[History], model: Model, fits: Fit, violations: bool) -> list[Verdict | None]:

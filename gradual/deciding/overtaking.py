@@ -4,19 +4,23 @@ A stronger and a weaker model differ in pairs of program order that only the str
 held back behind those before it, as the stronger model would have it, as far as the history allows; what cannot be is
 the answer. Held back less, a history has more runs: what was impossible once stays so as more is held back. So one
 pass over all operations is enough, and forbidding any one more of the pairs that are left is a violation.
+
+A long history needs many of them, for many reasons. So it is first shrunk to a few operations that the stronger model
+forbids: the fewest overtakings there are one reason, told in full.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
+from dataclasses import dataclass, field, replace
+from itertools import combinations, islice, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from gradual.deadline import Deadline, alarm
 from gradual.deciding import engine, pipeline
+from gradual.deciding.shrinking import Shrinking
 from gradual.evidence import certificate
 from gradual.evidence.verdict import Verdict, Witness
 from gradual.history import FENCE, Column, History
@@ -26,6 +30,10 @@ from gradual.models.sets import members
 
 TOGETHER = 256
 """Operations that are held back before a run is looked for."""
+FEW = 16
+"""Pairs of operations among which the fewest overtakings are looked for."""
+TRIED = 200
+"""Choices of pairs that are tried for it, the smallest first."""
 WINDOW = 4096
 """Operations of a thread among which those are looked for that another one might overtake."""
 
@@ -47,9 +55,11 @@ class Difference:
     weaker: Model
     overtakings: list[Overtaking]
     order: Order
-    """The run, as in a Witness."""
+    """The run, as in a Witness: of the whole history, or of the operations that it was shrunk to."""
     minimal: bool
     """Is forbidding any one of them a violation? False where the time ends before."""
+    of: int
+    """The operations that it is told of: those that the stronger model forbids together, or all."""
 
 
 @dataclass(frozen=True)
@@ -63,14 +73,15 @@ class Comparison:
 
 
 def compare(history: History, models: Sequence[Model] | None = None, *, timeout: float | None = None,
-            patience: float | None = None) -> Comparison:
+            patience: float | None = None, whole: bool = False) -> Comparison:
     """Check models, from strong to weak, and tell what each weaker one was needed for.
 
     timeout   seconds for each model; those that are left tell what each was needed for
     patience  seconds for making the overtakings of each few
+    whole     all overtakings that the history needs, not those of a few operations
     """
     chosen = list(models or usual())
-    whole = Deadline(None if timeout is None else timeout * len(chosen))
+    limit = Deadline(None if timeout is None else timeout * len(chosen))
     verdicts = {model.name: pipeline.check(history, model, engine="schedule", timeout=timeout, spent=history.reading,
                                            unordered=False)
                 for model in chosen}
@@ -78,13 +89,27 @@ def compare(history: History, models: Sequence[Model] | None = None, *, timeout:
     for stronger, weaker in pairwise(chosen):
         evidence = verdicts[weaker.name].evidence
         if verdicts[stronger.name].verdict == "violation" and isinstance(evidence, Witness) and len(evidence.order):
+            left = patience if timeout is None else limit.seconds_left
             try:
-                with alarm(whole.seconds_left):
-                    differences.append(difference(history, stronger, weaker, evidence,
-                                                  patience if timeout is None else whole.seconds_left))
+                with alarm(limit.seconds_left):
+                    shrunk = None if whole else _shrunk(history, stronger, weaker, left)
+                    differences.append(shrunk or difference(history, stronger, weaker, evidence, left))
             except TimeoutError:
                 untold.append((stronger, weaker))
     return Comparison(verdicts, differences, untold)
+
+
+def _shrunk(history: History, stronger: Model, weaker: Model, patience: float | None) -> Difference | None:
+    """The difference on a few operations that the stronger model forbids, told of the whole history."""
+    shrinking = Shrinking(history, stronger, timeout=patience)
+    few = shrinking.history
+    evidence = pipeline.check(few, weaker, engine="schedule", timeout=patience, unordered=False).evidence
+    if not isinstance(evidence, Witness) or not len(evidence.order):
+        return None
+    found = difference(few, stronger, weaker, evidence, patience)
+    number = shrinking.operations
+    return replace(found, overtakings=[Overtaking(number[a], number[b]) for a, b in found.overtakings],
+                   order=[number[operation] for operation in found.order])
 
 
 def difference(history: History, stronger: Model, weaker: Model, witness: Witness,
@@ -93,11 +118,13 @@ def difference(history: History, stronger: Model, weaker: Model, witness: Witnes
     try:
         candidates = windows(history, stronger, weaker)
     except General:
-        return Difference(stronger, weaker, [], list(witness.order), minimal=False)
+        return Difference(stronger, weaker, [], list(witness.order), minimal=False, of=len(history))
     holding = _Holding(history, weaker, candidates, list(witness.order), Deadline(patience))
     minimal = holding.run()
+    if minimal:
+        holding.find_fewer()
     certificate.check(history, weaker, Witness(holding.order))
-    return Difference(stronger, weaker, overtakings(candidates, holding.order), holding.order, minimal)
+    return Difference(stronger, weaker, overtakings(candidates, holding.order), holding.order, minimal, len(history))
 
 
 Windows = dict[int, Column]
@@ -183,6 +210,21 @@ class _Holding:
         except TimeoutError:
             return False
         return True
+
+    def find_fewer(self) -> None:
+        """Where there are few pairs in all, the fewest that must be the other way round."""
+        every = [(int(earlier), later) for later, window in self._windows.items() for earlier in window]
+        needed = len(overtakings(self._windows, self.order))
+        if len(every) > FEW:
+            return
+        smaller = (chosen for size in range(1, needed) for chosen in combinations(every, size))
+        try:
+            for chosen in islice(smaller, TRIED):
+                self._held = [pair for pair in every if pair not in chosen]
+                if self._possible([]):
+                    return
+        except TimeoutError:
+            return
 
     def _hold(self, operations: list[int]) -> None:
         """All of them; or each half, down to single pairs."""

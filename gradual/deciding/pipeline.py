@@ -15,7 +15,7 @@ from gradual.deciding.observations import impossible_observation, write_pairs
 from gradual.deciding.saturation import Saturation
 from gradual.evidence import certificate
 from gradual.evidence.verdict import Cycle, Evidence, Outcome, Verdict, Witness
-from gradual.history import History
+from gradual.history import RMW, History
 from gradual.models import Model, load, of_traces
 from gradual.models.fit import Fit, General, fit
 from gradual.models.matrix import TooLarge
@@ -25,6 +25,7 @@ ENGINES = ("auto", "schedule", "datalog")
 the ladder of a small violation afterwards, to name the criterion that fails."""
 NO_MEMORY = ("not decided within the memory there is; allow more (--memory), or keep fewer locations with --addresses, "
              "which asks less")
+SPLIT = "{} takes an rmw for two events, a load and a store; write it as LR and SC, with `pair`"
 SMALL = 500
 """Operations up to which a history counts as small."""
 ORDERED_UP_TO = 20_000
@@ -78,11 +79,14 @@ class _Decision:
         self._settling: str | None = None
 
     def make(self, engine: str, complete: str) -> Verdict:
+        if self.model.splits_rmws and (self.history.kind == RMW).any():
+            return self.unknown(SPLIT.format(self.model))
         try:
             fits = fit(self.model)
         except General:
             return self._in_general()
-        if fits.others or (fits.atomicity and self.history.pair is not None and len(self.history.pair)):
+        paired = fits.atomicity is not None and self.history.pair is not None
+        if fits.others or ((complete != AUTO or engine == "datalog") and (paired or fits.reads_apart)):
             return self._in_general()
         impossible = impossible_observation(self.history, fits.coherence)
         if impossible is not None:

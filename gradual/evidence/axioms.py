@@ -11,6 +11,7 @@ from gradual.evidence.machine import preserved
 from gradual.evidence.observed import Observed
 from gradual.evidence.text import Text, bare, grows_with_co
 from gradual.evidence.verdict import Edge, Pair
+from gradual.history import INITIAL
 from gradual.models.syntax import Check, Expression, Plus
 
 
@@ -29,6 +30,12 @@ class Axioms(Protocol):
 
     def require_edge(self, axiom: str, edge: Edge, pairs: Iterable[Pair]) -> None:
         """Raise unless the axiom called `axiom` wants `edge.start` before `edge.end`, these pairs of writes ordered."""
+
+    def wants_nothing(self, axiom: str) -> bool:
+        """Is the axiom about a relation that must be empty?"""
+
+    def require_broken(self, axiom: str, pairs: Iterable[Pair]) -> None:
+        """Raise unless such an axiom fails when these pairs of writes are ordered so, whatever else is."""
 
 
 class SecondOpinion:
@@ -53,6 +60,25 @@ class SecondOpinion:
             require(self._model == "SC" or axiom == "coherence" or not own,
                     "a thread's read of its own write orders nothing globally")
 
+    def wants_nothing(self, axiom: str) -> bool:
+        return axiom == "atomicity"
+
+    def require_broken(self, axiom: str, pairs: Iterable[Pair]) -> None:
+        """Another thread's write between what a load-reserved read and its store-conditional."""
+        observed, known = self._observed, set(pairs)
+        thread = observed.history.thread
+        between = {write for pair in known for write in pair}
+
+        def before(a: int, b: int) -> bool:
+            return observed.is_pair(a, b) and ((a, b) in known or observed.comes_last(b))
+
+        for load, store in observed.pairs_of({int(observed.history.location[write]) for write in between}):
+            source = observed.source(load)
+            others = [write for write in between if thread[write] != thread[load] and before(write, store)]
+            if any(source == INITIAL or before(source, write) for write in others):
+                return
+        raise CertificateError("nothing comes between a load-reserved and its store-conditional")
+
 
 class ByText:
     """Any model, by its text."""
@@ -65,6 +91,18 @@ class ByText:
         text = Text(self._events, SomeOrder(self._events, pairs))
         require(text.has(self._acyclic(axiom), edge.start, edge.end),
                 f"the axiom {axiom} of {self._model.name} does not order these two")
+
+    def wants_nothing(self, axiom: str) -> bool:
+        return check_named(self._model, axiom).kind == "empty"
+
+    def require_broken(self, axiom: str, pairs: Iterable[Pair]) -> None:
+        expression = check_named(self._model, axiom).expression
+        require(grows_with_co(expression), f"{axiom} asks what the store order does not hold: some of it shows nothing")
+        known = list(pairs)
+        text, observed = Text(self._events, SomeOrder(self._events, known)), self._events.observed
+        coupled = observed.pairs_of({int(self._events.location[write]) for pair in known for write in pair})
+        require(any(text.has(expression, load, store) for load, store in coupled) or not text.is_empty(expression),
+                f"the axiom {axiom} of {self._model.name} may hold then")
 
     def _acyclic(self, axiom: str) -> Expression:
         """What the axiom wants acyclic; more of the store order must not take pairs away from it."""

@@ -31,9 +31,15 @@ class Walk:
 
     def _check_step(self, step: Step) -> None:
         """Were the second write the earlier one, the path would close a cycle with the store order, or with
-        the read at its end, whose value the first write would overwrite."""
+        the read at its end, whose value the first write would overwrite. Or, with what its one edge says of the store
+        order, there would be something that an axiom does not want to be."""
         before, after, pair = step.before, step.after, (step.after, step.before)
         self._require_pair(before, after)
+        if self._axioms.wants_nothing(step.scope):
+            require(len(step.path) == 1, "such a step rests on one edge")
+            self._axioms.require_broken(step.scope, [*self._known(step.path[0]), pair])
+            self._proved.add((before, after))
+            return
         self._check_path(step.path, step.scope)
         end = step.path[-1].end
         require(step.path[0].start == before, "a step must start at its first write")

@@ -12,7 +12,7 @@ import numpy as np
 
 from gradual.evidence.errors import require
 from gradual.evidence.observed import FENCE, RMW, Observed
-from gradual.evidence.relations import Apart, Chain, Pairs, Relation, Same
+from gradual.evidence.relations import FOREVER, Apart, Chain, Onwards, Pairs, Relation, Same, Timed
 from gradual.evidence.verdict import Pair
 from gradual.history import INITIAL, THIN_AIR, Column
 
@@ -37,7 +37,7 @@ class Events:
         self._relations: dict[str, Relation] = {}
         self._pairs: dict[str, frozenset[Pair]] = {}
 
-    def _padded(self, column: Column, at_the_end: bool) -> Column:
+    def _padded(self, column: Column, at_the_end: bool | int) -> Column:
         return np.concatenate([column, np.full(self.count - self.operations, at_the_end)])
 
     @cached_property
@@ -97,21 +97,69 @@ class Events:
             return Same(self.location if name == "loc" else self.thread)
         if name == "ext":
             return Apart(self.thread)
-        if name == "po":
-            order = np.argsort(self.thread[:self.operations], kind="stable")
-            return Chain(order, self.thread[order])
-        if name == "po-loc":
-            places = self.thread * (len(self.observed.history.locations) + 1) + self.location
-            accesses = np.flatnonzero((self.location >= 0) & ~self.initial)
-            order = accesses[np.argsort(places[accesses], kind="stable")]
-            return Chain(order, places[order])
+        if name in ("po", "po-loc"):
+            return Chain(*self._in_program_order(name))
+        if name == "ctrl":
+            pairs = self._dependency(name)
+            return Onwards(Pairs(pairs[:, 0], pairs[:, 1]), self.relation("po"))
         if name in DEPENDENCIES:
             pairs = self._dependency(name)
             return Pairs(pairs[:, 0], pairs[:, 1])
+        if name == "tdep":
+            order = np.flatnonzero(self._accesses)[np.argsort(self.thread[self._accesses], kind="stable")]
+            return Timed(order, self.thread[order], self._ended[order], self._began[order])
         reads = np.flatnonzero(self.source >= 0)
         own = self.thread[reads] == self.thread[self.source[reads]]
         reads = reads[{"rf": own | ~own, "rfi": own, "rfe": ~own}[name]]
         return Pairs(self.source[reads], reads)
+
+    def _in_program_order(self, name: str) -> tuple[Column, Column]:
+        """The operations thread by thread (po), or location by location of each (po-loc), with the numbers of parts."""
+        events, part = np.arange(self.operations), self.thread
+        if name == "po-loc":
+            events = np.flatnonzero((self.location >= 0) & ~self.initial)
+            part = self.thread * (len(self.observed.history.locations) + 1) + self.location
+        order = events[np.argsort(part[events], kind="stable")]
+        return order, part[order]
+
+    def torn_pairs(self, stores: StoreOrder) -> Relation:
+        """rmw & (fre;coe)."""
+        load, store = self._dependency("rmw").T.astype(np.int64)
+        torn = stores.torn(load, store)
+        return Pairs(load[torn], store[torn])
+
+    def between(self, name: str, apart: Column, marks: Column | None = None) -> Relation:
+        """The pairs of po or po-loc with none of some events strictly between them; and, where there are marks, whose
+        marks differ."""
+        order, segment = self._in_program_order(name)
+        # each event takes from those before it, then gives: one that is apart ends what others give
+        event, takes = np.repeat(order, 2), np.arange(2 * len(order)) % 2 == 0
+        part = np.cumsum(np.diff(np.repeat(segment, 2), prepend=-1) != 0)
+        return Chain(event, part + np.cumsum(~takes & apart[event]), None if marks is None else marks[event], ~takes)
+
+    @cached_property
+    def _accesses(self) -> Column:
+        """Which events are accesses of a thread."""
+        return self._padded(self.observed.loading | self.observed.storing, False)
+
+    @cached_property
+    def _ended(self) -> Column:
+        """When each read was answered, FOREVER where nobody knows."""
+        end = self.observed.history.end
+        if end is None:
+            return np.full(self.count, FOREVER)
+        return self._padded(np.where(self.observed.loading & (end >= 0), end, FOREVER), FOREVER)
+
+    @cached_property
+    def _began(self) -> Column:
+        """When each access began: the latest time that is given up to it in its thread; -1: nobody knows."""
+        begin, found = self.observed.history.begin, np.full(self.count, -1, dtype=np.int64)
+        if begin is not None:
+            given = np.where(self._accesses[:self.operations], begin, -1)
+            for thread in range(len(self.observed.history.threads)):
+                mine = np.flatnonzero(self.thread[:self.operations] == thread)
+                found[mine] = np.maximum.accumulate(given[mine])
+        return found
 
     def _dependency(self, name: str) -> Column:
         pairs = getattr(self.observed.history, DEPENDENCIES[name])
@@ -124,7 +172,10 @@ class Events:
         if name in DEPENDENCIES:
             if name not in self._pairs:
                 self._pairs[name] = frozenset((int(x), int(y)) for x, y in self._dependency(name).tolist())
-            return (a, b) in self._pairs[name]
+            return (a, b) in self._pairs[name] or (
+                name == "ctrl" and own and any(x == a and y < b for x, y in self._pairs[name]))
+        if name == "tdep":
+            return bool(own and a < b and self._accesses[a] and self._accesses[b] and self._ended[a] < self._began[b])
         if name in ("rf", "rfi", "rfe"):
             return self.reads_from(b) == a and (name == "rf" or own == (name == "rfi"))
         return {"id": a == b, "loc": here, "int": own, "ext": not own, "po": own and a < b,
@@ -165,12 +216,27 @@ class StoreOrder:
             marks, gives = None if marks is None else marks[order], None if gives is None else gives[order]
         return Chain(event, segment, marks, gives)
 
+    def torn(self, load: Column, store: Column) -> Column:
+        """Which pairs of a read and a write of one thread are in fre;coe: another thread stored between what the read
+        read and the write."""
+        events = self._events
+        width = len(self.place) + 1
+        source = events.source[load]
+        low, high = np.where(source >= 0, self.place[source], width), self.place[store]
+        own = np.sort(events.thread[self._writes] * width + self.place[self._writes])
+        mine = events.thread[load] * width
+        between = np.searchsorted(own, mine + high) - np.searchsorted(own, mine + low, side="right")
+        here = (events.location[load] == events.location[store]) & (high > low)
+        torn: Column = here & (high - low - 1 > between)
+        return torn
+
     def _interleaved(self) -> tuple[Column, Column]:
-        """The writes in their order, each followed by its reads; and which entries are those of reads."""
+        """The writes in their order, each followed by its reads, rmws last; and which entries are those of reads."""
         reads = np.flatnonzero(self._events.source >= 0)
         event = np.concatenate([self._writes, reads])
         gives = np.arange(len(event)) >= len(self._writes)
-        key = np.concatenate([2 * self.place[self._writes], 2 * self.place[self._events.source[reads]] + 1])
+        last = self._events.members("AMO")[reads]
+        key = np.concatenate([3 * self.place[self._writes], 3 * self.place[self._events.source[reads]] + 1 + last])
         order = np.argsort(key, kind="stable")
         return event[order], gives[order]
 

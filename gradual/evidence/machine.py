@@ -73,6 +73,8 @@ def replay(history: History, model: str, order: Sequence[int] | Column) -> None:
                             f"{history.describe(int(events[wrong.min()])) if len(wrong) else ''}")
     if observed.fences.any():
         _require_fences(observed, events)
+    if history.pair is not None:
+        _require_atomicity(observed, events)
     stores = events[observed.storing[events]]
     memory, demanded = history.initial.copy(), history.final_line >= 0
     memory[history.location[stores]] = history.written[stores]  # of several to one location, the last stays
@@ -130,6 +132,28 @@ def each_once(order: Sequence[int] | Column, count: int) -> Column:
         column.min() >= 0 and column.max() < count and bool((np.bincount(column) == 1).all())))
     require(once, "an order must hold every operation once")
     return column
+
+
+def _require_atomicity(observed: Observed, events: Column) -> None:
+    """Between what a load-reserved read and its store-conditional nobody else stores to the location."""
+    history = observed.history
+    assert history.pair is not None
+    load, store = history.pair.T.astype(np.int64)
+    stores = events[observed.storing[events]]
+    stores = stores[np.argsort(history.location[stores], kind="stable")]
+    number = np.full(len(history), -1)
+    number[stores] = np.arange(len(stores))
+    first = np.searchsorted(history.location[stores], history.location[load])
+    source = observed.sources[load]
+    low = np.where(source >= 0, number[source], first - 1)
+    own_part = history.thread[stores].astype(np.int64) * (len(stores) + 2)
+    own = np.sort(own_part + number[stores])
+    mine = history.thread[load].astype(np.int64) * (len(stores) + 2)
+    others = (number[store] - low - 1) - (np.searchsorted(own, mine + number[store])
+                                          - np.searchsorted(own, mine + low, side="right"))
+    wrong = (number[store] > low) & (others > 0)
+    require(not wrong.any(), "another thread's store comes between a load-reserved and its store-conditional: "
+                             f"{history.describe(int(store[wrong][0])) if wrong.any() else ''}")
 
 
 def _require_fences(observed: Observed, events: Column) -> None:

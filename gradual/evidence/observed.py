@@ -59,6 +59,14 @@ class Observed:
         require(len(origins) <= 1, "a value that several writes wrote tells nothing")
         return int(origins[0]) if origins else THIN_AIR
 
+    def pairs_of(self, locations: set[int]) -> list[tuple[int, int]]:
+        """The load-reserveds at some locations, each with its store-conditional."""
+        pairs = self.history.pair
+        if pairs is None:
+            return []
+        here = np.isin(self.history.location[pairs[:, 0]], [*locations])
+        return [(int(load), int(store)) for load, store in pairs[here]]
+
     def is_pair(self, before: int, after: int) -> bool:
         """Two writes of one location, which some store order may order so?"""
         return (self.writes(before) and self.writes(after) and before != after

@@ -6,6 +6,8 @@ costs a few passes over the vector, however many pairs the relation has.
 
 from __future__ import annotations
 
+from functools import cached_property
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -13,6 +15,7 @@ import numpy as np
 from gradual.history import Column
 
 NOWHERE = -1
+FOREVER = np.iinfo(np.int64).max
 
 
 class Relation(Protocol):
@@ -51,17 +54,105 @@ class Chain:
         self._event = event
         self._segment = segment
         self._marks = marks
+        self._plain = gives is None
         self._gives = np.ones(len(event), dtype=bool) if gives is None else gives
         self._takes = np.ones(len(event), dtype=bool) if gives is None else ~gives
 
     def push(self, values: Column, forward: bool = True) -> Column:
+        if forward and self._marks is None and self._plain:
+            pushed = np.full_like(values, NOWHERE)
+            pushed[..., self._event] = _before_in(values[..., self._event], *self._parts)
+            return pushed
         way = slice(None) if forward else slice(None, None, -1)
         gives, takes = (self._gives, self._takes) if forward else (self._takes, self._gives)
         event, segment, gives, takes = self._event[way], self._segment[way], gives[way], takes[way]
         given = np.where(gives, values[..., event], NOWHERE)
-        best = _before(given, segment) if self._marks is None else _before_apart(given, segment, self._marks[way])
+        if self._marks is None:
+            best = _before(given, segment)
+        elif forward and self._blocks is not None:
+            best = _before_in(given, *self._parts)[..., self._blocks]
+        else:
+            best = _before_apart(given, segment, self._marks[way])
         pushed = np.full_like(values, NOWHERE)
         pushed[..., event[takes]] = best[..., takes]
+        return pushed
+
+    @cached_property
+    def _parts(self) -> tuple[Column, Column]:
+        """Where segments start, and the number of each entry's segment."""
+        starts = np.r_[True, self._segment[1:] != self._segment[:-1]][:len(self._segment)]
+        return starts, np.cumsum(starts)
+
+    @cached_property
+    def _blocks(self) -> Column | None:
+        """For each entry the first of those around it with the same mark, where no mark comes again later in a segment:
+        then whatever is before that one has another mark."""
+        assert self._marks is not None
+        starts, number = self._parts
+        first = starts | np.r_[True, self._marks[1:] != self._marks[:-1]][:len(starts)]
+        places = np.flatnonzero(first)
+        key = number[places] * (int(self._marks.max(initial=0)) + 1) + self._marks[places]
+        key.sort()
+        if (np.diff(key) == 0).any():
+            return None
+        around: Column = places[np.cumsum(first) - 1]
+        return around
+
+
+class Onwards:
+    """What a relation leads to, and whatever another one leads to from there."""
+
+    def __init__(self, first: Relation, then: Relation) -> None:
+        self._first = first
+        self._then = then
+
+    def push(self, values: Column, forward: bool = True) -> Column:
+        if forward:
+            reached = self._first.push(values)
+            return np.maximum(reached, self._then.push(reached))
+        return self._first.push(np.maximum(values, self._then.push(values, False)), False)
+
+
+class Tested:
+    """A relation from one set to another."""
+
+    def __init__(self, start: Column, relation: Relation, end: Column) -> None:
+        self._start = start
+        self._relation = relation
+        self._end = end
+
+    def push(self, values: Column, forward: bool = True) -> Column:
+        start, end = (self._start, self._end) if forward else (self._end, self._start)
+        return np.where(end, self._relation.push(np.where(start, values, NOWHERE), forward), NOWHERE)
+
+
+class Timed:
+    """Entries in segments: each is before every later one of its segment that is known to have begun after it ended.
+
+    What is known of beginnings never goes back within a segment: so an entry is before all from some place on.
+    """
+
+    def __init__(self, event: Column, segment: Column, ended: Column, began: Column) -> None:
+        self._event = event
+        bounds = np.r_[np.flatnonzero(np.diff(segment, prepend=-2) != 0), len(event)]
+        self._segment = segment
+        self._first = np.empty(len(event), dtype=np.int64)
+        for low, high in pairwise(bounds.tolist()):
+            from_then = low + np.searchsorted(began[low:high], ended[low:high], side="right")
+            self._first[low:high] = np.maximum(from_then, np.arange(low, high) + 1)
+        self._given = np.flatnonzero(self._first < np.repeat(bounds[1:], np.diff(bounds)))
+
+    def push(self, values: Column, forward: bool = True) -> Column:
+        pushed = np.full_like(values, NOWHERE)
+        given, entries = self._given, values[..., self._event]
+        if forward:
+            onwards = Pairs(given, self._first[given]).push(entries)
+            best = np.maximum(onwards, _before(onwards, self._segment))
+        else:
+            back = np.maximum(entries, _before(entries[..., ::-1], self._segment[::-1])[..., ::-1])
+            best = np.full_like(entries, NOWHERE)
+            best[..., given] = back[..., self._first[given]]
+        pushed[..., self._event] = best
         return pushed
 
 
@@ -105,7 +196,12 @@ def _before(given: Column, segment: Column) -> Column:
     if not len(segment):
         return given
     starts = np.r_[True, segment[1:] != segment[:-1]]
-    lift = np.cumsum(starts) * (int(given.max(initial=0)) + 2)
+    return _before_in(given, starts, np.cumsum(starts))
+
+
+def _before_in(given: Column, starts: Column, number: Column) -> Column:
+    """The same, of segments that start at some entries and are numbered."""
+    lift = number * (int(given.max(initial=0)) + 2)
     earlier = _shifted(given, 1)
     earlier[..., starts] = NOWHERE
     best: Column = np.maximum.accumulate(earlier + lift, axis=-1) - lift

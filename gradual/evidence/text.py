@@ -13,8 +13,8 @@ from functools import reduce
 import numpy as np
 
 from gradual.evidence.errors import CertificateError, require
-from gradual.evidence.events import Events, Stores
-from gradual.evidence.relations import NOWHERE, Relation
+from gradual.evidence.events import Events, StoreOrder, Stores
+from gradual.evidence.relations import NOWHERE, Relation, Tested
 from gradual.history import Column
 from gradual.models.syntax import (
     CO,
@@ -45,12 +45,13 @@ LIMIT = 200_000_000
 the largest thread, location or both that the relations keep to (of all events, where they keep to none)."""
 CHUNK = 4_000_000
 
+TEARING: list[Expression] = [Name("fre"), Name("coe")]
 TRANSITIVE = frozenset({"po", "po-loc", "co", "coi", "loc", "int", "id"})
 KEEPS_TO = {
     "id": {"int", "loc"}, "loc": {"loc"}, "int": {"int"}, "ext": set(), "po": {"int"}, "po-loc": {"int", "loc"},
     "rf": {"loc"}, "rfi": {"int", "loc"}, "rfe": {"loc"}, "co": {"loc"}, "coi": {"int", "loc"}, "coe": {"loc"},
     "fr": {"loc"}, "fri": {"int", "loc"}, "fre": {"loc"}, "addr": {"int"}, "data": {"int"}, "ctrl": {"int"},
-    "rmw": {"int"}}
+    "tdep": {"int"}, "rmw": {"int"}}
 """Within a thread, or on a location, where all pairs of a relation are."""
 TESTED = {("po", "loc"): "po-loc", ("po-loc", "loc"): "po-loc", ("po-loc", "int"): "po-loc", ("po", "int"): "po",
           **{(name + way, "loc"): name + way for name in ("rf", "co", "fr") for way in ("", "i", "e")},
@@ -270,6 +271,8 @@ class Text:
             return self.push(Sequence(Sequence(Identity(right.left), left), Identity(right.right)), values, forward)
         if isinstance(right, Name) and (simple := tested(left, right.name)):
             return self.push(simple, values, forward)
+        if left == Name("rmw") and factors(right) == TEARING and isinstance(self._stores, StoreOrder):
+            return self._events.torn_pairs(self._stores).push(values, forward)
         return self._push_by_pairs(expression, values, forward)
 
     def _push_difference(self, expression: Difference, values: Column, forward: bool) -> Column:
@@ -278,9 +281,34 @@ class Text:
             outside = Union(Sequence(Identity(Complement(right.left)), left),
                             Sequence(left, Identity(Complement(right.right))))
             return self.push(outside, values, forward)
+        if (relation := self._between(left, right)) is not None:
+            return relation.push(values, forward)
         if isinstance(right, Name) and right.name in ("int", "ext"):
             return self.push(Intersection(left, Name("ext" if right.name == "int" else "int")), values, forward)
         return self._push_by_pairs(expression, values, forward)
+
+    def _between(self, left: Expression, right: Expression) -> Relation | None:
+        """`r \\ (r;[S];r)`, where r is po or po-loc, and `[A];(r \\ (r;[S];r));[B] \\ (rf^-1;rf)`."""
+        relation, steps = bare(left), factors(right)
+        if isinstance(relation, Name) and relation.name in ("po", "po-loc") and len(steps) == 3:
+            first, test, last = steps
+            if first == last == relation and isinstance(test, Identity):
+                return self._apart(relation.name, test.of, None)
+        same_source = len(steps) == 2 and steps[1] == Name("rf") and isinstance(steps[0], Inverse) and (
+            bare(steps[0].of) == Name("rf"))
+        parts = factors(left)
+        if same_source and len(parts) == 3 and isinstance(parts[0], Identity) and isinstance(parts[2], Identity) and (
+                isinstance(parts[1], Difference)):
+            within, outer = factors(parts[1].right), bare(parts[1].left)
+            if isinstance(outer, Name) and outer.name in ("po", "po-loc") and len(within) == 3 and (
+                    within[0] == within[2] == outer and isinstance(within[1], Identity)):
+                return Tested(self.members(parts[0].of), self._apart(outer.name, within[1].of, self._events.source),
+                              self.members(parts[2].of))
+        return None
+
+    def _apart(self, name: str, between: Expression, source: Column | None) -> Relation:
+        marks = None if source is None else np.where(source < 0, len(source) + np.arange(len(source)), source)
+        return self._events.between(name, self.members(between), marks)
 
     def _push_complement(self, expression: Complement, values: Column, forward: bool) -> Column:
         everything = Product(Name("_"), Name("_"))

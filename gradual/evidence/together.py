@@ -21,13 +21,15 @@ def together(histories: Sequence[History]) -> History:
     location = joined("location")
     nothing = np.zeros(len(location), dtype=np.int64)
     fences = [np.where(history.kind == 3, FULL, 0) if history.fence is None else history.fence for history in histories]
+    pairs = [np.zeros((0, 2), dtype=np.int32) if history.pair is None else history.pair + np.int32(start)
+             for history, start in zip(histories, np.cumsum([0, *sizes]), strict=False)]
     return History(
         "together", "", ("",) * int(threads[-1]), ("",) * int(places[-1]),
         joined("thread") + np.repeat(threads[:-1], sizes), joined("kind"),
         np.where(location >= 0, location + np.repeat(places[:-1], sizes), location), joined("read"), joined("written"),
         np.full(len(location), NO_SOURCE), nothing, nothing, joined("initial"), np.full(int(places[-1]), NO_SOURCE),
-        joined("final_value"), joined("final_line"),
-        **annotated(fence=np.concatenate(fences).astype(np.int8)).annotations())
+        joined("final_value"), joined("final_line"), (),
+        **annotated(fence=np.concatenate(fences).astype(np.int8), pair=np.concatenate(pairs)).annotations())
 
 
 def one_after_another(orders: Sequence[Column]) -> Column:

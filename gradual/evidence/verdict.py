@@ -40,6 +40,10 @@ class Step:
 
     `path` leads from `before` to `after`, or to a read of `after`. Were `after` the earlier of the
     two, path and store order (or path and from-reads) would close a cycle.
+
+    Where `scope` is the axiom of atomicity, the path is one edge: `rw` from the load-reserved of `before` to `after`, a
+    write of another thread, which `before`, the store-conditional, must therefore precede; or `ww` from `before` to a
+    store-conditional whose load-reserved read `after`.
     """
 
     before: int

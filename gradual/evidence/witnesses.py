@@ -37,7 +37,7 @@ def check_witness(observed: Observed, model: ModelText, witness: Witness) -> Non
     else:
         require(not witness.orders, "an order of all operations needs no others")
         whole = _places(witness.order, events)
-        given = {check.name: [whole] if check.name == "global" else [whole, _by_location(events, stores)]
+        given = {check.name: [whole] if check.name == "global" else [_by_location(events, stores), whole]
                  for check in acyclic}
     for check in model.checks:
         _require_holds(check, text, given.get(check.name, []), events.count)

@@ -69,6 +69,9 @@ class Builder:
         """The operations of each thread, by the numbers that dependencies name them with."""
         self._said: dict[str, dict[int, int]] = {"fence": {}, "marks": {}, "begin": {}, "end": {}}
         self._pairs: dict[str, list[tuple[int, int]]] = {name: [] for name in PAIRS}
+        self._begun: dict[str, int] = {}
+        """When the last access of each thread began."""
+        self._notes: dict[str, None] = {}
         self._coupled: set[int] = set()
         """The load-reserveds that have their store-conditional."""
 
@@ -77,6 +80,10 @@ class Builder:
 
     def error(self, message: str, line: int = 0) -> InputError:
         return InputError(message, self.file, line, self.name)
+
+    def note(self, words: str) -> None:
+        """Something that whoever reads the verdict should know."""
+        self._notes[words] = None
 
     def read(self, thread: str, address: int | str, value: int, *, line: int = 0, tick: int = NO_TICK,
              size: int = 0, **more: Unpack[More]) -> None:
@@ -150,6 +157,11 @@ class Builder:
         _refuse_marks(kind, more.get("marks", 0))
         if NO_TICK < more.get("end", NO_TICK) < more.get("begin", NO_TICK):
             raise ValueError(f"this ends at {more['end']}, before it begins at {more['begin']}")
+        if kind != FENCE and (begin := more.get("begin", NO_TICK)) != NO_TICK:
+            if begin < self._begun.get(thread, NO_TICK):
+                raise ValueError(f"this begins at {begin}, and an operation before it in thread {thread} at "
+                                 f"{self._begun[thread]}: a thread's begin times must not go back")
+            self._begun[thread] = begin
         for name, numbers in (("addr", more.get("addr", ())), ("data", more.get("data", ())),
                               ("ctrl", more.get("ctrl", ()))):
             for number in numbers:
@@ -246,7 +258,7 @@ class Builder:
             self.name, self.file, tuple(self._threads), tuple(self._location_names),
             thread.astype(np.int32), kind.astype(np.int8), location.astype(np.int32), read.copy(),
             written.copy(), line.copy(), tick.copy(), initial, final_value, final_line,
-            self._annotations(size.astype(np.int32)))
+            self._annotations(size.astype(np.int32)), tuple(self._notes))
 
     def _annotations(self, size: Column) -> Annotations:
         found: dict[str, Column] = {"size": size}

@@ -72,6 +72,8 @@ class History(Annotations):
     """int32 per location: the write that must be last, or INITIAL, THIN_AIR, NO_SOURCE."""
     final_value: Column
     final_line: Column
+    notes: tuple[str, ...] = ()
+    """What is legal and unusual about it, or was not known, in words."""
     reading: float = field(default=0.0, init=False, repr=False)
     """Seconds that reading it took, its share where many were read together; 0 where nobody looked."""
 

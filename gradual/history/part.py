@@ -32,8 +32,26 @@ def part(history: History, operations: Column, finals: Column) -> History:
         history.line[operations], history.tick[operations], history.initial[places],
         np.where(finals[places], renumbered(history.final[places]), NO_SOURCE).astype(np.int32),
         np.where(finals[places], history.final_value[places], 0),
-        np.where(finals[places], history.final_line[places], -1),
-        **history.some(operations).annotations())
+        np.where(finals[places], history.final_line[places], -1), history.notes,
+        **(history.some(operations).annotations() | _control(history, operations)))
+
+
+def _control(history: History, operations: Column) -> dict[str, Column]:
+    """Control dependencies: what comes after an operation that has one has it too, so that is told of the next one."""
+    if history.ctrl is None:
+        return {}
+    order = np.argsort(history.thread, kind="stable")[::-1]
+    left, last = np.full(len(order), -1), dict[int, int]()
+    for operation in order.tolist():
+        thread = int(history.thread[operation])
+        if operations[operation]:
+            last[thread] = operation
+        left[operation] = last.get(thread, -1)
+    source, target = history.ctrl[:, 0], left[history.ctrl[:, 1]]
+    kept = operations[source] & (target >= 0)
+    number = np.cumsum(operations) - 1
+    pairs = np.unique(np.stack([number[source[kept]], number[target[kept]]], axis=1), axis=0).astype(np.int32)
+    return {"ctrl": pairs} if len(pairs) else {}
 
 
 def locations_of(history: History, operations: Column, finals: Column) -> Column:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from gradual.history.annotations import NOTHING, Annotations, Column
+from gradual.history.annotations import EXCLUSIVE, NOTHING, Annotations, Column
 from gradual.history.columns import INITIAL, NO_SOURCE, READ, RMW, THIN_AIR, WRITE, History
 from gradual.history.errors import InputError
 from gradual.history.values import value_text
@@ -20,14 +21,32 @@ def history_from_columns(
     name: str, file: str, threads: Sequence[str], locations: Sequence[str], thread: Column, kind: Column,
     location: Column, read: Column, written: Column, line: Column, tick: Column, initial: Column,
     final_value: Column, final_line: Column, more: Annotations = NOTHING,
+    notes: tuple[str, ...] = (),
 ) -> History:
     """A history from its columns; `final_line` is -1 where a location has no final value."""
     source, final = sources(Values(kind, location, read, written, initial, final_value, final_line >= 0))
     history = History(
         name, file, tuple(threads), tuple(locations), thread, kind, location, read, written, source.astype(np.int32),
-        line, tick, initial, final.astype(np.int32), final_value, final_line, **more.annotations())
+        line, tick, initial, final.astype(np.int32), final_value, final_line, notes, **more.annotations())
     _refuse_ambiguity(history)
-    return history
+    unusual = tuple(_unusual_pairs(history))
+    return replace(history, notes=(*notes, *unusual)) if unusual else history
+
+
+def _unusual_pairs(history: History) -> Iterator[str]:
+    """Store-conditionals that are legal, and unusual."""
+    if history.marks is None:
+        return
+    load, store = (np.zeros((0, 2), dtype=np.int32) if history.pair is None else history.pair).T
+    alone = (history.kind == WRITE) & ((history.marks & EXCLUSIVE) != 0)
+    alone[store] = False
+    if alone.any():
+        first = history.describe(int(np.flatnonzero(alone)[0]))
+        yield f"{alone.sum()} store-conditionals have no load-reserved, {first} first: nothing makes them atomic"
+    apart = store[history.location[load] != history.location[store]]
+    if len(apart):
+        yield (f"{len(apart)} store-conditionals have a load-reserved of another address, "
+               f"{history.describe(int(apart.min()))} first: nothing makes them atomic")
 
 
 class Values(NamedTuple):

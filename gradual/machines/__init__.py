@@ -5,6 +5,7 @@ Time is linear in the number of operations, whatever the number of threads and l
 
 from gradual.machines.broken import FAULTS
 from gradual.machines.named import MACHINES, machine_named
-from gradual.machines.running import Program, generate, run_program
+from gradual.machines.program import Program
+from gradual.machines.running import generate, run_program
 
 __all__ = ["FAULTS", "MACHINES", "Program", "generate", "machine_named", "run_program"]

@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
 from random import Random
-from typing import NamedTuple
 
 import numpy as np
 
 from gradual.history import FENCE, NO_LOCATION, NO_TICK, READ, RMW, WRITE, History, history_from_columns
 from gradual.machines.named import machine_named
+from gradual.machines.program import Program, Ran
 from gradual.machines.sound import Memory
 
 FIRST_ADDRESS = 0x1000
 ADDRESS_STEP = 8
-
-
-class Program(NamedTuple):
-    """What the cores are told to do, in the order of issue; the machine adds the values read."""
-
-    thread: list[int]
-    kind: bytearray
-    location: array[int]
 
 
 def generate(machine: str, threads: int, operations: int, locations: int, seed: int, *,
@@ -45,8 +36,7 @@ def generate(machine: str, threads: int, operations: int, locations: int, seed: 
 def run_program(machine: Memory, program: Program, name: str, addresses: list[str],
                 values: array[int] | None = None) -> History:
     """The history of a program. The stores write `values`, or numbers from 1 on."""
-    read, written = _run(machine, program, values)
-    return _history(name, machine.cores, addresses, program, read, written)
+    return _history(name, machine.cores, addresses, program, machine.run(program, _values(program, values)))
 
 
 def _refuse(threads: int, operations: int, locations: int, *ratios: float) -> None:
@@ -74,35 +64,24 @@ def _random_program(rng: Random, threads: int, operations: int, locations: int, 
     return Program(thread, kind, location)
 
 
-def _run(machine: Memory, program: Program, values: array[int] | None) -> tuple[array[int], array[int]]:
-    """The values read and written."""
-    read, written = (array("q", bytes(8 * len(program.kind))) for _ in range(2))
-    tick: Callable[[], None] = machine.tick
+def _values(program: Program, given: array[int] | None) -> array[int]:
+    """What each operation writes: the given values, or numbers from 1 on; 0 for those that write nothing."""
+    written = array("q", bytes(8 * len(program.kind)))
     value = 0
-    for at, (core, kind, location) in enumerate(zip(*program, strict=True)):
-        tick()
-        if kind == READ:
-            read[at] = machine.read(core, location)
-        elif kind == FENCE:
-            machine.fence(core)
-        else:
-            value = value + 1 if values is None else values[at]
+    for at, kind in enumerate(program.kind):
+        if kind in (WRITE, RMW):
+            value = value + 1 if given is None else given[at]
             written[at] = value
-            if kind == WRITE:
-                machine.write(core, location, value)
-            else:
-                read[at] = machine.rmw(core, location, value)
-    return read, written
+    return written
 
 
-def _history(name: str, threads: int, addresses: list[str], program: Program, read: array[int],
-             written: array[int]) -> History:
+def _history(name: str, threads: int, addresses: list[str], program: Program, ran: Ran) -> History:
     kind = np.array(program.kind, dtype=np.int8)
     location = np.array(program.location, dtype=np.int32)
     location[kind == FENCE] = NO_LOCATION
     nothing = np.zeros(len(addresses), dtype=np.int64)
     return history_from_columns(
         name, "", [f"cpu{number}" for number in range(threads)],
-        addresses, np.array(program.thread, dtype=np.int32), kind, location, np.array(read, dtype=np.int64),
-        np.array(written, dtype=np.int64), np.arange(1, len(kind) + 1, dtype=np.int64),
-        np.full(len(kind), NO_TICK, dtype=np.int64), nothing, nothing.copy(), nothing - 1)
+        addresses, np.array(program.thread, dtype=np.int32), kind, location, np.array(ran.read, dtype=np.int64),
+        np.array(ran.written, dtype=np.int64), np.arange(1, len(kind) + 1, dtype=np.int64),
+        np.full(len(kind), NO_TICK, dtype=np.int64), nothing, nothing.copy(), nothing - 1, ran.more)

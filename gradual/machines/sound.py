@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from array import array
 from random import Random
+
+from gradual.history import FENCE, READ, WRITE
+from gradual.machines.program import Program, Ran
 
 BUFFER_DEPTH = 8
 """Stores a core can have under way; the next one waits until the oldest is drained."""
@@ -23,6 +27,21 @@ class Memory:
         self.random = rng.random
         if fault_ratio is not None:
             self.fault_ratio = fault_ratio
+
+    def run(self, program: Program, written: array[int]) -> Ran:
+        """Carry out a program, whose stores write these values."""
+        read = array("q", bytes(8 * len(program.kind)))
+        for at, (core, kind, location) in enumerate(zip(*program, strict=True)):
+            self.tick()
+            if kind == READ:
+                read[at] = self.read(core, location)
+            elif kind == FENCE:
+                self.fence(core)
+            elif kind == WRITE:
+                self.write(core, location, written[at])
+            else:
+                read[at] = self.rmw(core, location, written[at])
+        return Ran(read, written)
 
     def tick(self) -> None:
         """What the machine does on its own before the next operation."""

@@ -3,7 +3,7 @@
 The engine finds an order of all operations along static edges in which each read comes before its value is
 overwritten. So it decides a model whose checks that depend on the store order are
 
-    coherence   acyclic po-loc | rf | co | fr
+    coherence   acyclic po-loc | rf | co | fr, or without pairs of reads: po-loc \\ ((R\\W)*(R\\W)) instead of po-loc
     atomicity   empty rmw & (fre;coe)
     global      one check, acyclic (or irreflexive of a closure) of a union of static terms, co and fr, rfe (or rf)
                 among the static ones
@@ -19,9 +19,18 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Protocol
 
-from gradual.models.regular import Irregular, Transition, alternatives, automaton, is_static, regular, union_of
+from gradual.models.regular import (
+    Irregular,
+    Transition,
+    alternatives,
+    automaton,
+    is_static,
+    regular_closed,
+    union_of,
+)
 from gradual.models.syntax import (
     Check,
+    Difference,
     Expression,
     Fixpoint,
     Intersection,
@@ -29,6 +38,7 @@ from gradual.models.syntax import (
     Named,
     Nothing,
     Plus,
+    Product,
     Sequence,
     Union,
     Variable,
@@ -54,6 +64,8 @@ class Fit:
     """The global check."""
     coherence: str | None
     """The check that makes each location coherent, if one does."""
+    reads_apart: bool
+    """Does coherence leave pairs of reads alone?"""
     atomicity: str | None
     transitions: tuple[Transition, ...]
     """The static terms of the global check, as an automaton."""
@@ -64,6 +76,9 @@ class Fit:
 
 
 ID, CO, FR, RF, RFE, PO, PO_LOC = (Name(name) for name in ("id", "co", "fr", "rf", "rfe", "po", "po-loc"))
+READS_ONLY = Difference(Name("R"), Name("W"))
+PO_LOC_BUT_READS = Difference(PO_LOC, Product(READS_ONLY, READS_ONLY))
+COHERENCE = (frozenset({PO_LOC, RF, CO, FR}), frozenset({PO_LOC_BUT_READS, RF, CO, FR}))
 ATOMIC = Intersection(Name("rmw"), Sequence(Name("fre"), Name("coe")))
 
 
@@ -75,6 +90,7 @@ def fit(model: Checked) -> Fit:
 @cache
 def _fit(checks: tuple[Check, ...]) -> Fit:
     coherence = atomicity = None
+    reads_apart = False
     everywhere: list[tuple[Check, frozenset[Expression]]] = []
     others = []
     for check in checks:
@@ -85,11 +101,11 @@ def _fit(checks: tuple[Check, ...]) -> Fit:
         else:
             terms = frozenset(acyclic_terms(check))
             _require_store_order(check, terms)
-            if terms == {PO_LOC, RF, CO, FR}:
-                coherence = check.name
+            if terms in COHERENCE:
+                coherence, reads_apart = check.name, terms == COHERENCE[1]
             everywhere.append((check, terms))
     if len(everywhere) > 1:
-        everywhere = [(check, terms) for check, terms in everywhere if terms != {PO_LOC, RF, CO, FR}]
+        everywhere = [(check, terms) for check, terms in everywhere if terms not in COHERENCE]
     if len(everywhere) != 1:
         raise General(f"{len(everywhere) or 'none'} of its checks is about the store order everywhere, and the engine "
                       "takes one")
@@ -99,7 +115,7 @@ def _fit(checks: tuple[Check, ...]) -> Fit:
         raise General(f"the check {check.name} has no rfe in it")
     if coherence is None and RF in static and static & {PO, PO_LOC}:
         coherence = check.name
-    return Fit(check.name, coherence, atomicity, *_edges(static), tuple(others))
+    return Fit(check.name, coherence, reads_apart, atomicity, *_edges(static), tuple(others))
 
 
 def bare(expression: Expression) -> Expression:
@@ -154,8 +170,8 @@ def _edges(static: frozenset[Expression]) -> tuple[tuple[Transition, ...], Expre
     irregular: list[Expression] = []
     for term in sorted(static, key=repr):
         try:
-            automaton(regular(term))
-            found.append(regular(term))
+            automaton(regular_closed(term))
+            found.append(regular_closed(term))
         except Irregular:
             irregular.append(term)
     transitions = automaton(union_of(found)) if found else []

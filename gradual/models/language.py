@@ -117,7 +117,7 @@ class Reading:
         before = dict(scope)
         for binding in bindings:
             scope[binding.name.text] = (
-                _named(binding.name.text, self.value(binding.body, before)) if binding.parameters is None
+                _named(binding, self.value(binding.body, before)) if binding.parameters is None
                 else Function(binding.parameters, binding.body, before))
 
     def _fixpoint(self, bindings: tuple[Binding, ...], scope: Scope) -> Scope:
@@ -132,9 +132,9 @@ class Reading:
                 raise binding.name.error(f"{binding.name.text} takes {min(v.name for v in used)} away from something "
                                          "(\\ or ~) while it is being defined: that defines nothing")
         definitions = tuple((variables[name].name, value.expression) for name, value in values.items())
-        return {name: _named(name, Value(Fixpoint(variables[name].name, definitions),
-                                         "set" if value.sort == "set" else "relation"))
-                for name, value in values.items()}
+        sorts: dict[str, Sort] = {name: "set" if value.sort == "set" else "relation" for name, value in values.items()}
+        return {name: _named(binding, Value(Fixpoint(variables[name].name, definitions), sorts[name]))
+                for binding in bindings for name in [binding.name.text]}
 
     def _variable(self, name: str) -> Variable:
         """One of a name of its own, so that no definition catches another's."""
@@ -237,10 +237,11 @@ def _unknown(at: Token, scope: Scope) -> UnknownName:
     return UnknownName(f"nothing is called {at.text}{hint}", at.file, at.line, at.column)
 
 
-def _named(name: str, value: Value) -> Value:
-    """A second name for something named is no news."""
-    plain = isinstance(value.expression, Name | Nothing | Variable)
-    return value if plain else Value(Named(name, value.expression), value.sort)
+def _named(binding: Binding, value: Value) -> Value:
+    """A second name for something named is no news, unless it comes with words."""
+    plain = isinstance(value.expression, Nothing | Variable) or (
+        isinstance(value.expression, Name) and not binding.words)
+    return value if plain else Value(Named(binding.name.text, value.expression, binding.words), value.sort)
 
 
 # --- the same, said shorter

@@ -36,6 +36,8 @@ class Model:
     """The models that it allows more than, by the names `load` takes: `(* weaker than: sc *)`."""
     usual: bool = False
     """Is it one of those that `all` means where traces are checked? `(* usual *)`."""
+    splits_rmws: bool = False
+    """Does it take an rmw for two events, and so cannot judge one that a trace has as one: `(* rmws: two events *)`."""
 
     def __str__(self) -> str:
         return self.name
@@ -77,8 +79,10 @@ def load(name: str | Model) -> Model:
 @cache
 def shipped() -> tuple[Model, ...]:
     """The models that come with the package, from strong to weak."""
-    models = [_model(path.read_text(encoding="utf-8"), str(path)) for path in sorted(FOLDER.glob(f"*{ENDING}"))
-              if path.stem not in INCLUDED]
+    there = [_model(path.read_text(encoding="utf-8"), str(path)) for path in sorted(FOLDER.glob(f"*{ENDING}"))
+             if path.stem not in INCLUDED]
+    # where there is a choice, first what more models are weaker than
+    models = sorted(there, key=lambda model: -sum(model.name.lower() in _stronger(other, there) for other in there))
     ordered: list[Model] = []
     while models:
         taken = {model.name.lower() for model in ordered}
@@ -103,12 +107,19 @@ def of_traces(model: Model) -> Model:
 def weaker(model: Model) -> list[Model]:
     """The shipped models that may allow more than this one, from strong to weak: all that are not known to be
     stronger."""
-    stronger, todo = {model.name.lower()}, [*model.weaker_than]
+    stronger = {model.name.lower(), *_stronger(model, shipped())}
+    return [other for other in shipped() if other.name.lower() not in stronger]
+
+
+def _stronger(model: Model, models: Iterable[Model]) -> set[str]:
+    """The names of those that it is weaker than."""
+    found: set[str] = set()
+    todo = [*model.weaker_than]
     while todo:
         name = todo.pop()
-        stronger.add(name)
-        todo += [above for other in shipped() if other.name.lower() == name for above in other.weaker_than]
-    return [other for other in shipped() if other.name.lower() not in stronger]
+        found.add(name)
+        todo += [above for other in models if other.name.lower() == name for above in other.weaker_than]
+    return found
 
 
 def told_apart(models: Iterable[Model]) -> list[Model]:
@@ -136,7 +147,7 @@ def _model(text: str, file: str) -> Model:
     weaker_than = re.split(r"\s*,\s*", _said(parsed, "weaker than") or "")
     return Model(" ".join(parsed.names) or Path(file).stem, " ".join(parsed.strings), file, text,
                  tuple(reading.checks), _said(parsed, "machine"), tuple(name.lower() for name in weaker_than if name),
-                 "usual" in parsed.comments)
+                 "usual" in parsed.comments, _said(parsed, "rmws") == "two events")
 
 
 def _said(parsed: File, key: str) -> str | None:

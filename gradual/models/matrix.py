@@ -35,6 +35,7 @@ from gradual.models.syntax import (
     Union,
     Variable,
 )
+from gradual.models.times import ends, known_begins
 
 LARGEST = 3000
 """Events beyond which there are too many pairs."""
@@ -103,6 +104,10 @@ class Matrices:
             found[name] = self._empty()
             if pairs is not None and len(pairs):
                 found[name][pairs[:, 0], pairs[:, 1]] = True
+        found["ctrl"] |= _compose(found["ctrl"], po)
+        found["tdep"] = self._empty()
+        if history.end is not None and history.begin is not None:
+            found["tdep"][:n, :n] = po[:n, :n] & (ends(history)[:, None] < known_begins(history)[None, :])
         return found
 
     def _value(self, expression: Expression, variables: dict[str, Matrix]) -> Matrix:

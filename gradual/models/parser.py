@@ -53,6 +53,8 @@ class Binding:
     name: Token
     parameters: tuple[str, ...] | None
     body: Term
+    words: str = ""
+    """The comment that follows on the line where it ends: what people call it."""
 
 
 @dataclass(frozen=True)
@@ -221,7 +223,13 @@ class _Parser:
         name = self.name("a name to define")
         parameters = None if self.sees("=") else self.parameters()
         self.expect("=", f"after let {name.text}")
-        return Binding(name, parameters, self.expression())
+        body = self.expression()
+        return Binding(name, parameters, body, self._comment_behind())
+
+    def _comment_behind(self) -> str:
+        last = self._tokens[self._at - 1]
+        following = self._all[self._all.index(last) + 1]
+        return following.text if following.kind == "comment" and following.line == last.line else ""
 
     def parameters(self) -> tuple[str, ...]:
         if not self.take("("):

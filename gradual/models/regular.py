@@ -1,8 +1,8 @@
 """Static relations as regular expressions over po, po-loc, reads-from and dependencies, and these as automata.
 
 Composition, union, closures, tests `[S]` and inverses are regular as they stand. `& (A*B)` and `\\ (A*B)` are tests,
-`& loc`, `& int` and `& ext` choose another relation. What is neither raises `Irregular`: it has to be looked at pair
-by pair.
+`& loc`, `& int` and `& ext` choose another relation. `po-loc \\ (po-loc;[S];po-loc)` goes from access to access of a
+location, none but the last being in S. What is none of this raises `Irregular`: it has to be looked at pair by pair.
 
 The automaton is Glushkov's: a state for each occurrence of a relation, those that are followed alike being one.
 State 0 is the operation itself, where pairs begin and end.
@@ -36,8 +36,11 @@ from gradual.models.syntax import (
     Variable,
 )
 
-ALL = Name("_")
-STEPS = frozenset({"po", "po-loc", "rf", "rfi", "rfe", "addr", "data", "ctrl", "rmw"})
+ALL, PO_LOC = Name("_"), Name("po-loc")
+STEPS = frozenset({"po", "po-loc", "rf", "rfi", "rfe", "addr", "data", "ctrl", "tdep", "rmw"})
+NEXT, AGAIN, ANEW = "next access", "next read of the same write", "next read of another write"
+"""Steps that no model names: from an access to the next one of its thread at its location, or to that one where both
+read, from the same write or not."""
 
 
 class Irregular(Exception):
@@ -46,7 +49,8 @@ class Irregular(Exception):
 
 @dataclass(frozen=True)
 class Step(Expression):
-    """One of STEPS, or its inverse, between events that are in two sets."""
+    """One of STEPS, or its inverse, between events that are in two sets. Of `ctrl`, the pairs that are given: what
+    comes after them in program order is a step of its own."""
 
     relation: str
     inverse: bool = False
@@ -61,6 +65,12 @@ def regular(expression: Expression, inverse: bool = False) -> Expression:
             return Identity(ALL)
         case Name("rf" | "rfe") if inverse:
             raise Irregular  # it leads to initial writes too, which are no operations
+        case Name("po" | "po-loc" | "tdep") if inverse:
+            raise Irregular  # they are followed along the thread, forwards
+        case Name("ctrl") if not inverse:
+            return Sequence(Step("ctrl"), Maybe(Step("po")))
+        case Name("ctrl"):
+            raise Irregular
         case Name(name) if name in STEPS:
             return Step(name, inverse)
         case Identity() | Nothing():
@@ -85,6 +95,47 @@ def regular(expression: Expression, inverse: bool = False) -> Expression:
         case Fixpoint():
             return Plus(regular(_transitive(expression), inverse))
     raise Irregular
+
+
+def regular_closed(expression: Expression) -> Expression:
+    """A regular expression with the same closure. Raises Irregular.
+
+    Reads of one location from different writes: it is enough to go from reads of one write to the next ones of another.
+    """
+    match factors(expression):
+        case [Difference(left, right)] if factors(right) == [Inverse(Name("rf")), Name("rf")]:
+            match factors(left):
+                case [Identity(Name("R")), Difference(apart, between), Identity(Name("R"))]:
+                    tests = _only_between(apart, between)
+                    if tests is not None and tests[1] == Name("W"):
+                        outside = Identity(Complement(Name("W")))
+                        before = Star(Sequence(Step(AGAIN), outside))
+                        behind = Star(Sequence(outside, Step(AGAIN)))
+                        steps = Sequence(before, Sequence(Step(ANEW), behind))
+                        return sequence(Identity(_both(Name("R"), tests[0])), Sequence(steps, Identity(Name("R"))))
+    return regular(expression)
+
+
+def factors(expression: Expression) -> list[Expression]:
+    """The parts of a composition, without names, tests in brackets included."""
+    plain = unnamed(expression)
+    if isinstance(plain, Sequence):
+        return factors(plain.left) + factors(plain.right)
+    if isinstance(plain, Identity | Inverse):
+        return [type(plain)(unnamed(plain.of))]
+    return [plain]
+
+
+def _only_between(left: Expression, right: Expression) -> tuple[Expression, Expression] | None:
+    """Of `po-loc \\ (po-loc;[S];po-loc)` the set S, behind the test that the first access must pass: none, but where
+    `po-loc?` stands for the first po-loc."""
+    if unnamed(left) == PO_LOC:
+        match factors(right):
+            case [Name("po-loc"), Identity(of), Name("po-loc")]:
+                return ALL, of
+            case [Maybe(first), Identity(of), Name("po-loc")] if unnamed(first) == PO_LOC:
+                return Complement(of), of
+    return None
 
 
 def union(left: Expression, right: Expression) -> Expression:
@@ -185,6 +236,9 @@ def _only(expression: Expression, chosen: dict[str, str | None]) -> Expression:
 
 def _difference(left: Expression, right: Expression, inverse: bool) -> Expression:
     without = unnamed(right)
+    if not inverse and (tests := _only_between(left, right)) is not None:
+        further = Star(Sequence(Identity(Complement(tests[1])), Step(NEXT)))
+        return sequence(Identity(tests[0]), Sequence(Step(NEXT), further))
     kept = regular(left, inverse)
     if isinstance(without, Nothing):
         return kept

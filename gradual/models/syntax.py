@@ -6,7 +6,7 @@ is in IW, W and M, comes first in co, and has no thread.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -137,6 +137,8 @@ class Named(Expression):
 
     name: str
     of: Expression
+    words: str = field(default="", compare=False)
+    """What the comment behind its definition says of it."""
 
 
 SETS = frozenset({
@@ -159,7 +161,8 @@ RELATIONS = frozenset({
     "id", "loc", "int", "ext",  # the same event, location, thread; different threads (initial writes: all)
     "po", "po-loc",
     "rf", "rfi", "rfe",  # within and across threads; from an initial write: across
-    "addr", "data", "ctrl",  # dependencies
+    "addr", "data", "ctrl",  # dependencies; whatever comes after a control dependency in po has it too
+    "tdep",  # time dependency: from a read that ended before a later access of its thread began
     "rmw",  # from a load-reserved to its successful store-conditional; an AMO is one event, and not in it
     "co", "coi", "coe", "fr", "fri", "fre",
 })

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,6 @@ from gradual.history import (
     RMW,
     THIN_AIR,
     WRITE,
-    Column,
     History,
 )
 from gradual.history.annotations import annotated
@@ -65,7 +65,7 @@ def history_of(program: Program, execution: Execution, *, final: Iterable[str] =
         **_annotations(events, number))
 
 
-def _annotations(events: Sequence[Event], number: Mapping[int, int]) -> dict[str, Column]:
+def _annotations(events: Sequence[Event], number: Mapping[int, int]) -> dict[str, Any]:
     """Kinds of fences and dependencies, where there are any."""
     pairs = [event.instruction.pairs if isinstance(event.instruction, Fence) else 0 for event in events]
     depends = {name: [(number[load], number[event.number]) for event in events for load in getattr(event, name)]

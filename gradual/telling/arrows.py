@@ -10,7 +10,7 @@ from gradual.models import Model
 from gradual.telling.broken import event_text, failure
 from gradual.telling.observations import Observation, observed
 from gradual.telling.rules import PLAIN, named
-from gradual.telling.words import opening, pairs_tried, rotated, walk
+from gradual.telling.words import held_pair, opening, pairs_tried, rotated, walk
 
 SHOWN = 12
 """Pairs of a search that are named one by one."""
@@ -59,6 +59,9 @@ def _because(cycle: Cycle, history: History) -> Iterator[str]:
 
 def _path(step: Step, history: History) -> str:
     text = walk(step.path, history)
+    if pair := held_pair(step, history):
+        load, store = map(history.what, pair)
+        return f"{text}, and no other thread stores between what {load} read and {store}"
     if step.path[-1].end != step.after:
         text += f", which read {history.what(step.after)} and nothing newer"
     return text

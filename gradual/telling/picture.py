@@ -31,7 +31,7 @@ from gradual.telling.markup import visible
 from gradual.telling.names import Names
 from gradual.telling.rules import PLAIN, PROGRAM_ORDER, named
 from gradual.telling.shorten import length
-from gradual.telling.words import rotated
+from gradual.telling.words import held_pair, rotated
 
 LONGEST = 22
 """Letters of a name that are shown, unless it takes more to tell two apart. The title that hovering shows has all."""
@@ -279,7 +279,11 @@ def _told(cycle: Cycle, history: History) -> Iterator[tuple[Edge, bool]]:
             if source >= 0:
                 yield Edge("wr", source, edge.start), False
     for step in cycle.steps:
-        if step.path[-1].end != step.after:
+        if pair := held_pair(step, history):
+            yield Edge("po", *pair), False
+            if step.path[-1].end != step.after:
+                yield Edge("wr", step.after, pair[0]), False
+        elif step.path[-1].end != step.after:
             yield Edge("wr", step.after, step.path[-1].end), False
     for a, b in cycle.assumed:
         yield Edge("ww", a, b), False

@@ -17,7 +17,8 @@ def record(verdict: Verdict, history: History) -> Record:
     """One history, one model."""
     evidence = verdict.evidence
     witness = {"witness": _witness(evidence, history)} if isinstance(evidence, Witness) else {}
-    return figures(verdict, history) | witness | violation(verdict, history)
+    notes = {"notes": list(history.notes)} if history.notes else {}
+    return figures(verdict, history) | notes | witness | violation(verdict, history)
 
 
 def figures(verdict: Verdict, history: History) -> Record:

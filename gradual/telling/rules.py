@@ -30,11 +30,11 @@ def named(evidence: Evidence | None, history: History, model: Model) -> Evidence
 
 
 def innermost(expression: Expression, holds: Holds) -> str:
-    """The name furthest inside of what holds; empty where it has none."""
+    """The name furthest inside of what holds, or the words that the file has for it; empty where it has none."""
     if isinstance(expression, Union):
         return innermost(expression.left, holds) or innermost(expression.right, holds)
     if isinstance(expression, Named) and holds(expression):
-        return innermost(expression.of, holds) or expression.name
+        return expression.words or innermost(expression.of, holds) or expression.name
     return expression.name if isinstance(expression, Name) and holds(expression) else ""
 
 

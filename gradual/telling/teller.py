@@ -19,7 +19,7 @@ from gradual.telling.observations import Observation, final_line, observed
 from gradual.telling.passage import Part, Passage, Sentence
 from gradual.telling.rules import AT_ONE_LOCATION, PLAIN, named
 from gradual.telling.shorten import length
-from gradual.telling.words import buffers_stores, opening, pairs_tried, rotated
+from gradual.telling.words import buffers_stores, held_pair, opening, pairs_tried, rotated
 
 CASES = 6
 """Cases of a search that are told one by one."""
@@ -33,6 +33,7 @@ RULES = {
     "store order": "store order: the stores to one location follow one another, the same for all threads",
     "last store": "last store: memory is left with it",
     "newest store": "newest store: a load returns the newest store there is",
+    "atomicity": "atomicity: nobody else stores between what a load-reserved read and its store-conditional",
 }
 
 
@@ -111,9 +112,14 @@ class Teller:
     def _step(self, step: Step) -> Passage:
         pair = step.before, step.after
         number = self._numbers.setdefault(pair, len(self._numbers) + 1)
-        sentences = [self._begin(step.before), *map(self._edge, step.path)]
+        sentences = [self._begin(step.path[0].start), *map(self._edge, step.path)]
         seen = step.path[-1].end
-        if seen != step.after:
+        if held := held_pair(step, self._history):
+            load, store = held
+            first, last = (f"{self._names.short(half)} at {self._names.place(half)}" for half in (load, store))
+            text = f"No other thread may store between what {first} read and {last}."
+            sentences.append(Sentence(text, self._rule("atomicity")))
+        elif seen != step.after:
             text = (f"This returned {self._names.store(step.after)}: so that store is newer than "
                     f"{self._names.store(step.before)}.")
             sentences.append(Sentence(text, self._rule("newest store"), Edge("wr", step.after, seen)))

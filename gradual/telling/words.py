@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from gradual.evidence.verdict import Broken, Cycle, Evidence, Overwritten, Path, Refutation, ThinAir, Verdict
-from gradual.history import History
+from gradual.evidence.verdict import Broken, Cycle, Evidence, Overwritten, Path, Refutation, Step, ThinAir, Verdict
+from gradual.history import WRITE, History
 from gradual.models import Model
 
 
@@ -79,6 +79,16 @@ def rotated(edges: Path) -> Path:
     starts = [place for place, edge in enumerate(edges) if edge.kind == "rw"]
     first = max(starts, key=lambda place: edges[place].start, default=0)
     return (*edges[first:], *edges[:first])
+
+
+def held_pair(step: Step, history: History) -> tuple[int, int] | None:
+    """Of a step by atomicity, the load-reserved and the store-conditional between which no other thread stores."""
+    end = step.path[-1].end
+    by_load, by_store = step.path[0].start != step.before, end != step.after and history.kind[end] == WRITE
+    if history.pair is None or not (by_load or by_store):
+        return None
+    store = step.before if by_load else end
+    return int(history.pair[history.pair[:, 1] == store][0, 0]), store
 
 
 def walk(path: Path, history: History) -> str:

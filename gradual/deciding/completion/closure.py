@@ -49,7 +49,7 @@ class Closure:
             self.readers.setdefault(int(history.source[r]), []).append(r)
         edges, bad = static_edges(history, fit)
         if bad >= 0:
-            raise Contradiction(location_cycle(history, bad, fit.coherence or ""))
+            raise Contradiction(location_cycle(history, bad, fit))
         for kind, a, b in between_operations(edges, len(history)):
             self._add((KINDS[kind], a, b, FACT))
 

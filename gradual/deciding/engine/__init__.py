@@ -130,7 +130,7 @@ def examples() -> Run:
     """A run of next to nothing, whose tables have the types of all others."""
     builder = Builder("", "")
     builder.write("", 0, 0)
-    return Run([builder.build()], Fit("", None, None, (), Nothing(), ()), True)
+    return Run([builder.build()], Fit("", None, False, None, (), Nothing(), ()), True)
 
 
 __all__ = ["ENDLESS", "Outcome", "decide", "decide_many", "static_edges"]

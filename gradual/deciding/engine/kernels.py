@@ -5,10 +5,12 @@ of its location. Wanted is an order of all nodes along the edges in which each r
 overwritten: then the writes of each location, in that order, are a store order that the model allows.
 
     run on      Whatever has all its edges behind it is performed: a read, a fence, a node that stands for a set at
-                once; a write when nobody still has to read the slot that it overwrites.
+                once; a write when nobody still has to read the slot that it overwrites, nor another thread's
+                store-conditional still has to follow what its load-reserved read.
     walk        Stuck, a write u waits for a reader r of the current slot c, r for what is before it, and so on until
                 the walk closes. Every arrow of that cycle holds for good, except r → u, which rests on c being stored
-                before u (the schedule had it so) and edges that were assumed.
+                before u (the schedule had it so) and edges that were assumed. So does s → u, where u waits for a
+                store-conditional s whose load-reserved read c.
     weigh       A pair c, u of which a path is known that orders it is no choice. No choice left: no order exists. One:
                 the other way round is a fact. Several: one of them must be the other way round, a clause.
     settle      Clauses are propagated and resolved as a SAT solver does, over literals "this write before that one".
@@ -28,12 +30,14 @@ from gradual.deciding.engine.tables import Tables
 NONE = -1
 READ, WRITE, RMW, FENCE, VIRTUAL = range(5)
 IDLE, QUEUED, PARKED = range(3)
-PO, WR, WW, FACT, RW, ASSUMED = range(6)
-"""Arrows of a path: three kinds of static edges, hard literals, what the schedule decided, soft literals."""
+PO, WR, WW, FACT, RW, ASSUMED, ATOMIC = range(7)
+"""Arrows of a path: three kinds of static edges, hard literals, what the schedule decided, soft literals, what the
+schedule decided about a load-reserved and its store-conditional."""
 OFF, SOFT, HARD = range(3)
-UNIT, CLOSED, KNOWN, CYCLE, CASE, LEMMA = range(6)
+UNIT, CLOSED, KNOWN, CYCLE, CASE, LEMMA, HELD = range(7)
 """Entries of the log: `before` precedes `after` as the path leads to a reader of `after` (UNIT), as it leads to `after`
-itself (CLOSED, KNOWN); a cycle that rests on nothing (CYCLE) or on the pairs it assumes (CASE); a clause (LEMMA)."""
+itself (CLOSED, KNOWN), to the store-conditional whose load-reserved read `after` (HELD); a cycle that rests on nothing
+(CYCLE) or on the pairs it assumes (CASE); a clause (LEMMA)."""
 RUNNING, STUCK, SETTLING, TAKING_BACK = range(4)
 DONE, VIOLATION, PAUSE, MORE_PAIRS, MORE_CLAUSES, MORE_LOG = range(6)
 """What `advance` answers. The last ones ask for larger tables; then it goes on where it was."""
@@ -109,13 +113,27 @@ def writes(kind: int) -> bool:
 
 @kernel
 def must_wait(g: Tables, a: int) -> bool:
-    """Has anybody else still to read what the write a would overwrite?"""
+    """Has anybody else still to read what the write a would overwrite, or to store right behind it?"""
     node = g.node[a]
     if not writes(node.kind):
         return False
     current = g.place[node.location].current
     own = 1 if node.slot == current else 0
-    return g.slot[current].unread > own
+    return g.slot[current].unread > own or (g.now[0].exclusive == 1 and held_off_by(g, a) != NONE)
+
+
+@kernel
+def held_off_by(g: Tables, a: int) -> int:
+    """Another thread's store-conditional that must come before the write a: what its load-reserved reads is there."""
+    node = g.node[a]
+    left, s = g.place[node.location].open, g.place[node.location].opened
+    while left > 0:
+        if g.node[s].place == NONE:
+            if s != a and g.node[s].thread != node.thread:
+                return s
+            left -= 1
+        s = g.node[s].opened
+    return NONE
 
 
 @kernel
@@ -161,6 +179,9 @@ def perform(g: Tables, a: int) -> None:
         if node.kind != READ:
             node.replaced = place.current
             place.current = a
+            if now.exclusive == 1:
+                close(g, a, -1)
+                open_pairs(g, a)
         if place.parked != NONE and g.slot[place.current].unread <= 1:
             wake(g, node.location)
     for k in range(node.out, g.node[a + 1].out):
@@ -170,6 +191,29 @@ def perform(g: Tables, a: int) -> None:
         if g.literal[literal].edge != OFF:
             release(g, end_of(g, literal))
         literal = g.literal[literal].next_out
+
+
+@kernel
+def close(g: Tables, s: int, by: int) -> None:
+    """A store-conditional is performed (by -1), or taken back: what holds others off is less, or more."""
+    node = g.node[s]
+    if node.kind == WRITE and node.pair != NONE:
+        source = g.node[node.pair].slot
+        if source >= g.now[0].operations or g.node[source].place != NONE:
+            g.place[node.location].open += by
+
+
+@kernel
+def open_pairs(g: Tables, slot: int) -> None:
+    """A slot is there: the pairs whose load-reserved reads it hold others off from now on."""
+    for k in range(g.slot[slot].readers, g.slot[slot + 1].readers):
+        r = g.slot[k].reader
+        if g.node[r].kind == READ and g.node[r].pair != NONE:
+            s, place = g.node[r].pair, g.place[g.node[r].location]
+            g.node[s].opened = place.opened
+            place.opened = s
+            if g.node[s].place == NONE:
+                place.open += 1
 
 
 @kernel
@@ -278,7 +322,7 @@ def walk(g: Tables, start: int) -> int:
     length = 0
     while length == 0 or a != now.cycle:
         length += 1
-        if g.node[a].by == RW:
+        if g.node[a].by == RW or g.node[a].by == ATOMIC:
             now.choices += 1
         a = g.node[a].before
     now.budget -= length
@@ -287,7 +331,7 @@ def walk(g: Tables, start: int) -> int:
 
 @kernel
 def wait_for_reader(g: Tables, a: int) -> None:
-    """A write waits for the reader of lowest rank of what it would overwrite."""
+    """A write waits for the reader of lowest rank of what it would overwrite, or for a store-conditional."""
     current = g.place[g.node[a].location].current
     first = NONE
     for k in range(g.slot[current].readers, g.slot[current + 1].readers):
@@ -296,6 +340,9 @@ def wait_for_reader(g: Tables, a: int) -> None:
             first = r
     g.node[a].before = first
     g.node[a].by = RW
+    if first == NONE:
+        g.node[a].before = held_off_by(g, a)
+        g.node[a].by = ATOMIC
 
 
 @kernel
@@ -363,7 +410,7 @@ def weigh(g: Tables) -> None:
         if g.node[a].by == ASSUMED:
             literal = g.node[a].literal
             assumed = a
-        elif g.node[a].by == RW:
+        elif g.node[a].by == RW or g.node[a].by == ATOMIC:
             literal = choice_behind(g, a)
             if literal != NONE:
                 decided = a
@@ -373,9 +420,10 @@ def weigh(g: Tables) -> None:
         if a == now.cycle:
             break
     if now.learnt == 1 and decided != NONE:
-        # u waits for a reader r, and a path leads from u to r: u is stored before what r reads
-        log_path(g, UNIT, g.node[decided].before, decided)
-        name_pair(g, decided, g.place[g.node[decided].location].current)
+        # u waits for a reader r, and a path leads from u to r: u is stored before what r reads. The same of a
+        # store-conditional and what its load-reserved reads
+        log_path(g, UNIT if g.node[decided].by == RW else HELD, g.node[decided].before, decided)
+        name_pair(g, decided, slot_behind(g, decided))
     elif now.learnt == 1:
         # an assumed edge, and a path back: the other way round
         log_path(g, CLOSED, g.node[assumed].before, assumed)
@@ -386,13 +434,21 @@ def weigh(g: Tables) -> None:
 
 @kernel
 def choice_behind(g: Tables, u: int) -> int:
-    """The literal "current before u" behind u's wait for a reader; NONE when that is no choice."""
-    current = g.place[g.node[u].location].current
+    """The literal "slot before u" behind u's wait for a reader, or a store-conditional; NONE when that is no choice."""
+    current = slot_behind(g, u)
     if current >= g.now[0].operations:
         return NONE  # the initial value
     if path_known(g, current, u):
         return NONE
     return literal_of(g, current, u)
+
+
+@kernel
+def slot_behind(g: Tables, u: int) -> int:
+    """What is read by those that u waits for."""
+    if g.node[u].by == RW:
+        return g.place[g.node[u].location].current
+    return g.node[g.node[g.node[u].before].pair].slot
 
 
 @kernel
@@ -821,9 +877,26 @@ def undo(g: Tables, a: int) -> None:
     if node.kind < FENCE:
         if node.kind != READ:
             g.place[node.location].current = node.replaced
+            if g.now[0].exclusive == 1:
+                open_pairs_back(g, a)
         if node.slot != NONE:
             g.slot[node.slot].unread += 1
         wake(g, node.location)
+
+
+@kernel
+def open_pairs_back(g: Tables, a: int) -> None:
+    """The pairs that the write a opened are no more, the last one first; and what it closed holds others off again."""
+    k = g.slot[a + 1].readers
+    while k > g.slot[a].readers:
+        k -= 1
+        r = g.slot[k].reader
+        if g.node[r].kind == READ and g.node[r].pair != NONE:
+            place = g.place[g.node[r].location]
+            place.opened = g.node[g.node[r].pair].opened
+            if g.node[g.node[r].pair].place == NONE:
+                place.open -= 1
+    close(g, a, 1)
 
 
 @kernel

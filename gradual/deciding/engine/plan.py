@@ -8,40 +8,50 @@ from typing import Any
 import numpy as np
 
 from gradual.deciding.engine import static
-from gradual.deciding.engine.kernels import PO
 from gradual.deciding.engine.tables import rows
-from gradual.history import Column, History
+from gradual.history import FENCE, READ, RMW, Column, History
 from gradual.models.fit import Fit
 from gradual.models.matrix import Matrices
-from gradual.models.regular import Transition
+from gradual.models.regular import AGAIN, ANEW, NEXT, Transition
 from gradual.models.sets import members
 from gradual.models.syntax import Expression, Name, Nothing
+from gradual.models.times import NEVER, ends, known_begins
 
 ALONG = {"po": static.ALONG_PO, "po-loc": static.ALONG_PO_LOC}
 READING = {"rf": (1, 1), "rfi": (1, 0), "rfe": (0, 1)}
 """Within a thread, across threads."""
 
+PRUNED = 3
+"""How often edges are looked through for those that are of no use."""
 COLUMNS = ("kind", "thread", "location", "source")
 
 Edge = tuple[int, int]
 
 
 class Plan:
-    """The parts of a batch that come from the model, for histories that have what it speaks of."""
+    """The parts of a batch that come from the model, for histories that have what it speaks of.
+
+    Operations are numbered through all histories here; the node of an operation in a state of the automaton has the
+    number of the operation, plus that of the state times all operations.
+    """
 
     def __init__(self, fit: Fit, histories: Sequence[History]) -> None:
         self.histories = histories
         self.sets: list[Expression] = []
+        self._starts = np.cumsum([0, *map(len, histories)])
         self._masks: dict[Expression, Column] = {}
+        self._pairs: dict[str, Column] = {}
         self.transitions = self._possible(fit.transitions)
-        self.coherent = static.INCOHERENT_TOO if fit.coherence is None else (
-            static.OWN_KEPT if self._keeps_own_writes() else static.COHERENT)
-        self._given: list[tuple[int, int, int]] = []
-        self._virtual: dict[tuple[int, int], int] = {}
+        self.states = max((t.end for t in self.transitions), default=0)
+        self.coherent = self._coherence(fit)
+        self._exclusive = fit.atomicity is not None
+        self._given = [np.zeros((0, 2), dtype=np.int64)]
         if not isinstance(fit.irregular, Nothing):
             self._pair_by_pair(fit.irregular)
         for transition in self.transitions:
-            if transition.step.relation not in ALONG and not _plain_reading(transition):
+            if transition.step.relation == "tdep":
+                self._by_time(transition)
+            elif transition.step.relation not in ALONG and not _plain_reading(transition):
                 self._one_by_one(transition)
 
     def _mask(self, test: Expression) -> Column:
@@ -59,36 +69,62 @@ class Plan:
                 return found
             found = kept
 
+    def _coherence(self, fit: Fit) -> int:
+        if fit.coherence is None:
+            return static.INCOHERENT_TOO
+        if fit.reads_apart:
+            return static.READS_APART
+        return static.OWN_KEPT if self._keeps_own_writes() else static.COHERENT
+
     def _keeps_own_writes(self) -> bool:
         """Does program order keep a thread's writes to one location in order by itself?"""
         writes = self._mask(Name("W"))
-        return any(t.start == t.end == 0 and t.step.relation in ALONG and not t.step.inverse
+        return any(t.start == t.end == 0 and t.step.relation in ALONG
                    and bool((self._mask(t.before) | ~writes).all()) and bool((self._mask(t.after) | ~writes).all())
                    for t in self.transitions)
 
     # --- edges that are made here: of relations that are given by their pairs
 
-    def _alone(self) -> History:
-        assert len(self.histories) == 1, "pairs are given for one history at a time"
-        return self.histories[0]
+    def _link(self, start: int, operations: Column, end: int, others: Column) -> None:
+        """Edges from operations in a state to others in another."""
+        size = int(self._starts[-1])
+        self._given.append(np.stack([start * size + operations, end * size + others], axis=1))
 
     def _pair_by_pair(self, term: Expression) -> None:
-        history = self._alone()
-        matrix = Matrices(history).of(term)[:len(history), :len(history)]
-        self._given += [(a, b, PO) for a, b in np.argwhere(matrix).tolist()]
+        for history, start in zip(self.histories, self._starts, strict=False):
+            matrix = Matrices(history).of(term)[:len(history), :len(history)]
+            self._given.append(np.argwhere(matrix) + start)
 
     def _one_by_one(self, transition: Transition) -> None:
-        before, after = self._mask(transition.before), self._mask(transition.after)
-        for a, b in pairs_of(self._alone(), transition.step.relation).tolist():
-            if transition.step.inverse:
-                a, b = b, a
-            if before[a] and after[b]:
-                self._given.append((self._node(transition.start, a), self._node(transition.end, b), PO))
+        relation = transition.step.relation
+        if relation not in self._pairs:
+            self._pairs[relation] = np.concatenate([
+                pairs_of(history, relation).astype(np.int64).reshape(-1, 2) + start
+                for history, start in zip(self.histories, self._starts, strict=False)])
+        a, b = self._pairs[relation][:, ::-1 if transition.step.inverse else 1].T
+        kept = self._mask(transition.before)[a] & self._mask(transition.after)[b]
+        self._link(transition.start, a[kept], transition.end, b[kept])
 
-    def _node(self, state: int, operation: int) -> int:
-        if state == 0:
-            return operation
-        return self._virtual.setdefault((state, operation), len(self._alone()) + len(self._virtual))
+    def _by_time(self, transition: Transition) -> None:
+        """Reads that ended before an access began share a node, which comes after the one before: so whatever began
+        later needs an edge from the last such node alone."""
+        self.states += 1
+        before, after = self._mask(transition.before), self._mask(transition.after)
+        for history, start in zip(self.histories, self._starts, strict=False):
+            end, begin = ends(history), known_begins(history)
+            for thread in range(len(history.threads)):
+                accesses = np.flatnonzero((history.thread == thread) & (history.kind != FENCE))
+                answered = np.flatnonzero((end[accesses] != NEVER) & before[accesses + start])
+                known = np.searchsorted(begin[accesses], end[accesses[answered]], side="right")
+                known = np.maximum(known, answered + 1)
+                answered, known = answered[known < len(accesses)], known[known < len(accesses)]
+                nodes = np.unique(known)
+                later = np.flatnonzero(after[accesses + start])
+                last = np.searchsorted(nodes, later, side="right") - 1
+                place = accesses + start
+                self._link(transition.start, place[answered], self.states, place[known])
+                self._link(self.states, place[nodes[:-1]], self.states, place[nodes[1:]])
+                self._link(self.states, place[nodes[last[last >= 0]]], transition.end, place[later[last >= 0]])
 
     # --- as tables
 
@@ -99,18 +135,75 @@ class Plan:
 
     def batch(self, plain: bool, extra: Sequence[Edge] = (), patience: int = 1 << 62) -> static.Batch:
         """Everything together. `extra` edges may be given for a batch of one."""
-        gatherer, target = self._gatherers(plain)
+        gatherer, gathered = self._gatherers(plain)
         reading = self._readings(plain)
-        given = [*self._given, *((a, b, PO) for a, b in extra)]
-        sizes = np.cumsum([0, *map(len, self.histories)])
+        edges, edges_from, virtual, virtual_from = self._nodes()
+        if extra:
+            edges = np.concatenate([edges, np.asarray(extra, dtype=np.int64).reshape(-1, 2)])
+            edges_from = np.array([0, len(edges)])
         places = np.cumsum([0, *(len(history.locations) for history in self.histories)])
         return static.Batch(
             self._table("operation", plain, rank=np.concatenate([rank(history) for history in self.histories]),
-                        tags=self._tags(), **{name: self._joined(name) for name in COLUMNS}),
+                        tags=self._tags(), pair=np.concatenate([self._partner(history) for history in self.histories]),
+                        **{name: self._joined(name) for name in COLUMNS}),
             self._table("location", plain, final=self._joined("final")),
-            self._table("history", plain, start=sizes, place=places), gatherer, target, reading,
-            _filled("given", given, plain), _filled("virtual", list(self._virtual), plain),
+            self._table("history", plain, start=self._starts, place=places, given=edges_from, virtual=virtual_from),
+            gatherer, gathered, reading,
+            self._table("given", plain, start=edges[:, 0], end=edges[:, 1]),
+            self._table("virtual", plain, state=virtual // self._starts[-1], operation=self._local(virtual)),
             _filled("asked", [(self.coherent, patience)], plain))
+
+    def _nodes(self) -> tuple[Column, Column, Column, Column]:
+        """The edges that were made, each history's in its own numbers, and where each one's begin; the virtual nodes
+        that they need, numbered behind the operations, and where each history's begin."""
+        edges, size = self._useful(np.concatenate(self._given)), int(self._starts[-1])
+        needed = np.zeros((self.states + 1) * size, dtype=bool)
+        needed[edges] = True
+        needed[:size] = False
+        virtual = np.flatnonzero(needed)
+        of, virtual_of = self._history(edges[:, 0]), self._history(virtual)
+        if len(self.histories) > 1:
+            order = np.argsort(virtual_of, kind="stable")
+            virtual, virtual_of = virtual[order], virtual_of[order]
+            order = np.argsort(of, kind="stable")
+            edges, of = edges[order], of[order]
+        every = np.arange(len(self.histories) + 1)
+        virtual_from, edges_from = np.searchsorted(virtual_of, every), np.searchsorted(of, every)
+        number = np.empty(len(needed), dtype=np.int64)
+        number[:size] = np.arange(size) - np.repeat(self._starts[:-1], np.diff(self._starts))
+        number[virtual] = np.arange(len(virtual)) + (np.diff(self._starts) - virtual_from[:-1])[virtual_of]
+        return number[edges], edges_from, virtual, virtual_from
+
+    def _useful(self, edges: Column) -> Column:
+        """Without edges that lead from where nothing leads, or to where nothing goes on: most of them, at least."""
+        size = int(self._starts[-1])
+        along = [t for t in self.transitions if t.step.relation in ALONG]
+        entered, left = (np.isin(np.arange(self.states + 1), [0, *states])
+                         for states in ([t.end for t in along], [t.start for t in along]))
+        for _ in range(PRUNED):
+            reached, going = np.repeat(entered, size), np.repeat(left, size)
+            reached[edges[:, 1]] = going[edges[:, 0]] = True
+            kept = reached[edges[:, 0]] & going[edges[:, 1]]
+            if kept.all():
+                break
+            edges = edges[kept]
+        return edges
+
+    def _history(self, nodes: Column) -> Column:
+        if len(self.histories) == 1:
+            return np.zeros(len(nodes), dtype=np.int64)
+        return np.asarray(np.searchsorted(self._starts[1:], nodes % max(int(self._starts[-1]), 1), side="right"))
+
+    def _local(self, nodes: Column) -> Column:
+        return np.asarray(nodes % max(int(self._starts[-1]), 1) - self._starts[self._history(nodes)])
+
+    def _partner(self, history: History) -> Column:
+        """Of a load-reserved its store-conditional, and the other way round; -1 of all others."""
+        found = np.full(len(history), -1, dtype=np.int32)
+        if self._exclusive and history.pair is not None:
+            load, store = history.pair[history.location[history.pair[:, 0]] == history.location[history.pair[:, 1]]].T
+            found[load], found[store] = store, load
+        return found
 
     def _joined(self, name: str) -> Column:
         return np.concatenate([getattr(history, name) for history in self.histories])
@@ -132,26 +225,23 @@ class Plan:
         return table
 
     def _gatherers(self, plain: bool) -> tuple[Any, Any]:
+        """For each state that operations of a set reach along po or po-loc, whom they come after."""
         groups: dict[tuple[int, int, int], list[tuple[int, int]]] = {}
         for t in self.transitions:
             if t.step.relation in ALONG:
-                key = ALONG[t.step.relation], t.start, self.number(t.before)
-                groups.setdefault(key, []).append((t.end, self.number(t.after)))
+                key = ALONG[t.step.relation], t.end, self.number(t.after)
+                groups.setdefault(key, []).append((t.start, self.number(t.before)))
         gatherers: list[tuple[int, ...]] = []
-        targets: list[tuple[int, ...]] = []
-        for key, ends in groups.items():
-            gatherers.append((*key, len(targets)))
-            targets += ends
-        gatherers.append((0, 0, 0, len(targets)))
-        return _filled("gatherer", gatherers, plain), _filled("target", targets, plain)
+        gathered: list[tuple[int, ...]] = []
+        for key, sources in groups.items():
+            gatherers.append((*key, len(gathered)))
+            gathered += sources
+        gatherers.append((0, 0, 0, len(gathered)))
+        return _filled("gatherer", gatherers, plain), _filled("gathered", gathered, plain)
 
     def _readings(self, plain: bool) -> Any:
         return _filled("reading", [(*READING[t.step.relation], self.number(t.before), self.number(t.after))
                                    for t in self.transitions if _plain_reading(t)], plain)
-
-    @property
-    def states(self) -> int:
-        return max((t.end for t in self.transitions), default=0)
 
 
 def _plain_reading(transition: Transition) -> bool:
@@ -180,8 +270,26 @@ def pairs_of(history: History, relation: str) -> Column:
         same = history.thread[sources] == history.thread[reads]
         kept = (sources >= 0) & np.where(same, within == 1, across == 1)
         return np.stack([sources[kept], reads[kept]], axis=1)
+    if relation in (NEXT, AGAIN, ANEW):
+        return _successive(history, relation)
     found = {"addr": history.addr, "data": history.data, "ctrl": history.ctrl, "rmw": history.pair}[relation]
     return np.zeros((0, 2), dtype=np.int32) if found is None else found
+
+
+def _successive(history: History, relation: str) -> Column:
+    """From each access to the next of its thread at its location; or where both read, the same write or not."""
+    accesses = np.flatnonzero(history.kind != FENCE)
+    places = max(len(history.locations), 1)
+    place = history.thread[accesses].astype(np.int64) * places + history.location[accesses]
+    place = place.astype(np.min_scalar_type(len(history.threads) * places))  # small numbers are sorted much faster
+    by_place = np.argsort(place, kind="stable")
+    order, same = accesses[by_place], np.diff(place[by_place]) == 0
+    pairs = np.stack([order[:-1][same], order[1:][same]], axis=1)
+    if relation == NEXT:
+        return pairs
+    reads = ((history.kind == READ) | (history.kind == RMW))[pairs].all(axis=1)
+    again = history.source[pairs[:, 0]] == history.source[pairs[:, 1]]
+    return np.asarray(pairs[reads & (again if relation == AGAIN else ~again)])
 
 
 def rank(history: History) -> Column:

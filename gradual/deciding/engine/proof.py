@@ -13,22 +13,24 @@ from itertools import pairwise
 from gradual.deciding.engine import Outcome, kernels
 from gradual.deciding.engine.tables import Entry
 from gradual.evidence.verdict import Cycle, Edge, EdgeKind, Pair, Path, Refutation, Step
-from gradual.history import INITIAL, RMW, WRITE, Column, History
+from gradual.history import INITIAL, READ, RMW, WRITE, Column, History
 from gradual.models.fit import Fit
 from gradual.models.sets import members
 from gradual.models.syntax import Expression
 
 KINDS: dict[int, EdgeKind] = {kernels.PO: "po", kernels.WR: "wr", kernels.WW: "ww", kernels.FACT: "ww",
-                              kernels.RW: "rw", kernels.ASSUMED: "ww"}
+                              kernels.RW: "rw", kernels.ASSUMED: "ww", kernels.ATOMIC: "ww"}
+ATOMIC = "atomicity"
+"""The rule of an edge from a store-conditional to the write that it holds off."""
 LONG = 200
 """Arrows of a path beyond which no shortcuts are looked for."""
-FACTS = (kernels.UNIT, kernels.CLOSED)
+FACTS = (kernels.UNIT, kernels.CLOSED, kernels.HELD)
 
 
 def evidence(history: History, fit: Fit, outcome: Outcome) -> Cycle | Refutation:
     """What the log of a violation proves."""
     if outcome.bad >= 0:
-        return location_cycle(history, outcome.bad, fit.coherence or "")
+        return location_cycle(history, outcome.bad, fit)
     log = outcome.log
     proof = _Proof(history, fit, log)
     cycle = proof.cycle(len(log) - 1) if log[-1][0] == kernels.CYCLE else None
@@ -50,27 +52,49 @@ class _Proof:
 
     def _reasons(self, path: Path, place: int, kinds: tuple[int, ...]) -> tuple[tuple[Step, ...], set[Pair]]:
         """Steps for the pairs that a path of an entry rests on, and for those that their paths rest on: by coherence,
-        or by earlier entries of these kinds. And the pairs for which there are none."""
-        steps: dict[Pair, tuple[int, Step]] = {}
+        by atomicity, or by earlier entries of these kinds. And the pairs for which there are none."""
+        steps: dict[Pair, tuple[float, tuple[Step, ...]]] = {}
         missing: set[Pair] = set()
-        todo = [(pair, place) for pair in premises(path, self._history)]
+        todo: list[tuple[Edge, float]] = [(edge, place) for edge in path]
         while todo:
-            pair, before = todo.pop()
-            if pair in missing or (pair in steps and steps[pair][0] < before):
+            edge, before = todo.pop()
+            pair = premise(edge, self._history)
+            if pair is None or pair in missing or (pair in steps and steps[pair][0] < before):
                 continue
-            seen = self._sights.path(pair)
-            if seen is not None:
-                steps[pair] = -1, Step(*pair, seen, self._fit.coherence or "")
-                continue
-            earlier = [at for at in self._shown.get(pair, ()) if at < before and self._log[at][0] in kinds]
-            if not earlier:
+            reason = self._reason(edge, pair, before, kinds)
+            if reason is None:
                 missing.add(pair)
                 continue
-            way = self._shortcuts.along(self._arrows(earlier[0]))
-            steps[pair] = earlier[0], Step(*pair, way, self._fit.axiom)
-            todo += [(premise, earlier[0]) for premise in premises(way, self._history)]
+            at, rests_on, shown = reason
+            steps[pair] = at, shown
+            todo += [(premised, at) for premised in rests_on]
         ordered = sorted(steps.items(), key=lambda found: found[1][0])
-        return tuple(step for pair, (_, step) in ordered if pair not in missing), missing
+        return tuple(step for pair, (_, shown) in ordered if pair not in missing for step in shown), missing
+
+    def _reason(self, edge: Edge, pair: Pair, place: float,
+                kinds: tuple[int, ...]) -> tuple[float, Path, tuple[Step, ...]] | None:
+        """Why a pair is in this order, by what came before a place in the log: since when, what it rests on, steps."""
+        seen = self._sights.path(pair)
+        if seen is not None:
+            return -1, (), (Step(*pair, seen, self._fit.coherence or ""),)
+        if edge.rule == ATOMIC:
+            overwritten = (Edge("rw", self._partner(pair[0]), pair[1]),)
+            return place - 0.5, overwritten, (Step(*pair, overwritten, self._fit.atomicity or ""),)
+        earlier = [at for at in self._shown.get(pair, ()) if at < place and self._log[at][0] in kinds]
+        if not earlier:
+            return None
+        way = self._shortcuts.along(self._arrows(earlier[0]))
+        if self._log[earlier[0]][0] != kernels.HELD:
+            return earlier[0], way, (Step(*pair, way, self._fit.axiom),)
+        end = way[-1].end
+        held = Step(pair[0], end, way, self._fit.axiom)
+        return earlier[0], way, (held, Step(*pair, (Edge("ww", pair[0], end),), self._fit.atomicity or ""))
+
+    def _partner(self, store: int) -> int:
+        """The load-reserved of a store-conditional."""
+        pairs = self._history.pair
+        assert pairs is not None
+        return int(pairs[pairs[:, 1] == store][0, 0])
 
     # --- a cycle whose steps are all shown by paths
 
@@ -106,7 +130,7 @@ class _Proof:
     def _arrows(self, place: int) -> Path:
         """The path of an entry, forwards."""
         passages = self._log[place][3][::-1]
-        return tuple(Edge(KINDS[by], a, b) for (a, _), (b, by) in pairwise(passages))
+        return tuple(_edge(by, a, b) for (a, _), (b, by) in pairwise(passages))
 
     def _round(self, place: int) -> Path:
         """The cycle of an entry. That of a fact goes back from the end of its path by what it excludes."""
@@ -114,8 +138,13 @@ class _Proof:
         path = self._arrows(place)
         if kind in (kernels.CYCLE, kernels.CASE):
             start, by = passages[-1]
-            return (*path, Edge(KINDS[by], passages[0][0], start))
-        return (*path, Edge("rw" if kind == kernels.UNIT else "ww", path[-1].end, before))
+            return (*path, _edge(by, passages[0][0], start))
+        by = {kernels.UNIT: kernels.RW, kernels.HELD: kernels.ATOMIC}.get(kind, kernels.WW)
+        return (*path, _edge(by, path[-1].end, before))
+
+
+def _edge(by: int, start: int, end: int) -> Edge:
+    return Edge(KINDS[by], start, end, ATOMIC if by == kernels.ATOMIC else "")
 
 
 def premises(path: Path, history: History) -> list[Pair]:
@@ -217,16 +246,40 @@ class Sights:
     def __init__(self, history: History, fit: Fit) -> None:
         self._history = history
         self._coherent = fit.coherence is not None
-        self._at: dict[int, dict[Pair, int]] = {}
-        """Per location, for each pair the access that saw the second write."""
+        self._reads_apart = fit.reads_apart
+        self._at: dict[int, dict[Pair, int | Path]] = {}
+        """Per location, for each pair the access that saw the second write, or the path."""
 
     def path(self, pair: Pair) -> Path | None:
         """Why coherence has the pair in this order; None where it has not."""
         location = int(self._history.location[pair[0]])
         if location not in self._at:
-            self._at[location] = dict(self._successive(location)) if self._coherent else {}
-        operation = self._at[location].get(pair)
-        return None if operation is None else location_path(self._history, pair[0], operation)
+            seen: Iterator[tuple[Pair, int | Path]] = (
+                self._around_writes(location) if self._reads_apart else self._successive(location))
+            self._at[location] = dict(seen) if self._coherent else {}
+        path = self._at[location].get(pair)
+        return path if not isinstance(path, int) else location_path(self._history, pair[0], path)
+
+    def _around_writes(self, location: int) -> Iterator[tuple[Pair, Path]]:
+        """What a thread reads lies between its own writes before and behind."""
+        history = self._history
+        last: dict[int, int] = {}
+        reads: dict[int, list[int]] = {}
+        for operation in (history.location == location).nonzero()[0].tolist():
+            thread, kind, source = int(history.thread[operation]), history.kind[operation], history.source[operation]
+            own = (Edge("po", last[thread], operation),) if thread in last else ()
+            if kind != WRITE and own and source not in (INITIAL, last[thread]):
+                yield (last[thread], int(source)), own
+            if kind == READ and source >= 0:
+                reads.setdefault(thread, []).append(operation)
+            if kind != READ:
+                if own:
+                    yield (last[thread], operation), own
+                for read in reads.pop(thread, ()):
+                    write = int(history.source[read])
+                    if write not in (operation, last.get(thread)):
+                        yield (write, operation), (Edge("wr", write, read), Edge("po", read, operation))
+                last[thread] = operation
 
     def _successive(self, location: int) -> Iterator[tuple[Pair, int]]:
         history = self._history
@@ -253,15 +306,18 @@ def location_path(history: History, write: int, operation: int) -> Path:
     return (*seen, Edge("po", last, operation))
 
 
-def _access_before(history: History, operation: int) -> int:
-    """The last access of the same thread to the same location."""
+def _access_before(history: History, operation: int, *, wrote: bool = False) -> int:
+    """The last access of the same thread to the same location; or the last that wrote there."""
     mine = history.location[:operation] == history.location[operation]
     mine &= history.thread[:operation] == history.thread[operation]
+    if wrote:
+        mine &= history.kind[:operation] != READ
     return int(mine.nonzero()[0][-1])
 
 
-def location_cycle(history: History, read: int, scope: str) -> Cycle:
+def location_cycle(history: History, read: int, fit: Fit) -> Cycle:
     """`read` returns the initial value, though its thread saw a write there before."""
-    last = _access_before(history, read)
+    last = _access_before(history, read, wrote=fit.reads_apart)
     write = last if history.kind[last] in (WRITE, RMW) else int(history.source[last])
-    return Cycle((*location_path(history, write, read), Edge("rw", read, write)), scope)
+    path = (Edge("po", last, read),) if fit.reads_apart else location_path(history, write, read)
+    return Cycle((*path, Edge("rw", read, write)), fit.coherence or "")

@@ -40,7 +40,7 @@ class Run:
 
     def _new_building(self) -> static.Building:
         n, gatherers = self.operations, len(self.batch.gatherer) - 1
-        most = self._states * n + (n // static.TOGETHER + 1) * gatherers
+        most = (self._states + gatherers) * n
         virtual = max(most * min(self._room, 8) // 8, len(self.batch.virtual) + 8)
         fields = static.FIELDS
         return static.Building(

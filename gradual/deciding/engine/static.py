@@ -2,10 +2,10 @@
 
 A plan (`plan.py`) is the model's part: transitions of an automaton whose relations are po and po-loc, kinds of
 reads-from, and whether coherence is asked for. Program order is transitive, so nobody needs all its pairs. A
-*gatherer* collects, along a thread (or along a thread at one location), the nodes that are before whatever comes; who
-must come after them gets an edge from each. A node that itself comes after others stands for them from then on, and
-where many are left they get a virtual node in common. So the edges stay linear, and a plain order, a store buffer or
-one per location come out as a person would draw them.
+*gatherer* collects, along a thread (or along a thread at one location), all nodes that must come before operations of
+some set; such an operation gets an edge from each. If it is collected itself, it stands for them from then on; if not,
+or where many are left, they get a virtual node in common. So the edges stay linear, and a plain order, a store buffer
+or one per location come out as a person would draw them.
 
 Coherence folds into edges between writes: the write a thread saw last at a location, written or read from, is stored
 before the next one it sees there.
@@ -34,6 +34,7 @@ from gradual.deciding.engine.kernels import (
     WW,
     advance,
     enqueue,
+    open_pairs,
 )
 from gradual.deciding.engine.tables import Tables
 
@@ -43,9 +44,9 @@ ALONG_PO, ALONG_PO_LOC = range(2)
 TOGETHER = 3
 """Nodes from which edges are drawn one by one; more get a virtual node in common."""
 BUILT, FULL, INCOHERENT = range(3)
-INCOHERENT_TOO, COHERENT, OWN_KEPT = range(3)
+INCOHERENT_TOO, COHERENT, OWN_KEPT, READS_APART = range(4)
 """Does the model ask for coherence? Where its program order keeps a thread's writes to one location in order anyway,
-that needs no edges."""
+that needs no edges. READS_APART: of all but two reads of a thread."""
 
 
 class Batch(NamedTuple):
@@ -56,10 +57,10 @@ class Batch(NamedTuple):
     location: Any
     history: Any
     gatherer: Any
-    target: Any
+    gathered: Any
     reading: Any
     given: Any
-    """Edges made elsewhere; only of a batch of one."""
+    """Edges made elsewhere."""
     virtual: Any
     """Their virtual nodes."""
     now: Any
@@ -68,30 +69,31 @@ class Batch(NamedTuple):
 FIELDS: dict[str, str] = {
     # per operation; source: the write that a read reads, NONE for the initial value, less for what reads nothing;
     # tags: bit k says whether the operation is in the plan's k-th set
-    "operation": "kind thread location source rank tags:i8",
+    # pair: of a load-reserved its store-conditional, and the other way round, or NONE
+    "operation": "kind thread location source rank pair tags:i8",
     # per location: the write that must be last, or negative
     "location": "final",
-    # per history, and one more: its first operation, its first location
-    "history": "start place",
-    # who is before whatever comes: nodes of a state that are in a set, along po or po-loc; its first target
-    "gatherer": "along state set target",
-    # who comes after them: operations in a set, in a state
-    "target": "state set",
+    # per history, and one more: its first operation, its first location, its first edge and virtual node made elsewhere
+    "history": "start place given virtual",
+    # who must come after others, along po or po-loc: operations in a set, in a state; the first of those it gathers
+    "gatherer": "along state set first",
+    # who those are: operations in a set, in a state
+    "gathered": "state set",
     # reads-from that orders: within a thread, across threads; the sets its ends must be in
     "reading": "within across from_set to_set",
-    "given": "start end by",
+    "given": "start end",
     "virtual": "state operation",
     # is coherence asked for; conflicts after which a history is left undecided
     "asked": "coherent patience:i8",
-    # by node: the last node it has an edge to, of a virtual node the operation it belongs to; by place: the operations
-    # thread by thread
-    "mark": "led at by_thread",
+    # by node: the last node it has an edge to, of a virtual node the operation it belongs to, of a read the one before
+    # it since its thread last wrote there; by place: the operations thread by thread
+    "mark": "led at by_thread read_before",
     "thread": "count",
     # what a gatherer holds: cells, how many, of which thread's round
     "held_by": "first length round",
     "cell": "node next",
-    # the write last seen at a location, in which thread's round
-    "seen": "write round",
+    # the write last seen at a location, the last read since then, in which thread's round
+    "seen": "write read round",
     # per state and operation: the virtual node, or NONE
     "virtual_at": "node",
     "building": "edges nodes cells free round full bad history ready",
@@ -140,7 +142,7 @@ def build(b: Batch, s: Building, h: int) -> int:
         s.mark[e].led = NONE
     for i in range(len(s.virtual_at)):
         s.virtual_at[i].node = NONE
-    for i in range(len(b.virtual)):
+    for i in range(b.history[h].virtual, b.history[h + 1].virtual):
         node_of(s, n, b.virtual[i].state, b.virtual[i].operation)
     sort_by_thread(b, s, low, n)
     thread = NONE
@@ -155,10 +157,12 @@ def build(b: Batch, s: Building, h: int) -> int:
             gather(b, s, low, n, e, c)
         if b.operation[low + e].kind != FENCE:
             read_from(b, s, low, e)
-            if b.now[0].coherent != INCOHERENT_TOO:
+            if b.now[0].coherent == READS_APART:
+                cohere_but_reads(b, s, low, e)
+            elif b.now[0].coherent != INCOHERENT_TOO:
                 cohere(b, s, low, e)
-    for i in range(len(b.given)):
-        add(s, b.given[i].start, b.given[i].end, b.given[i].by)
+    for i in range(b.history[h].given, b.history[h + 1].given):
+        add(s, b.given[i].start, b.given[i].end, PO)
     demand_last(b, s, h)
     if now.full == 1:
         return FULL
@@ -236,22 +240,33 @@ def holder(b: Batch, s: Building, low: int, e: int, c: int) -> int:
 
 @kernel
 def draw(b: Batch, s: Building, low: int, n: int, e: int, c: int) -> None:
-    """Edges from what gatherer c holds to e, in each state that takes them."""
+    """Edges from what gatherer c holds to e, where e is in its set."""
+    if not b.operation[low + e].tags >> b.gatherer[c].set & 1:
+        return
     i = holder(b, s, low, e, c)
     if i == NONE or s.held_by[i].length == 0:
         return
-    for k in range(b.gatherer[c].target, b.gatherer[c + 1].target):
-        if b.operation[low + e].tags >> b.target[k].set & 1:
-            if s.held_by[i].length > TOGETHER:
-                put_together(s, n, e, i)
-            to = node_of(s, n, b.target[k].state, e)
-            cell = s.held_by[i].first
-            while cell != NONE:
-                a = s.cell[cell].node
-                if a != to and s.mark[a].led != to:
-                    add(s, a, to, PO)
-                    s.mark[a].led = to
-                cell = s.cell[cell].next
+    if s.held_by[i].length > (TOGETHER if stands_for_all(b, low, e, c) else 1):
+        put_together(s, n, e, i)
+    to = node_of(s, n, b.gatherer[c].state, e)
+    cell = s.held_by[i].first
+    while cell != NONE:
+        a = s.cell[cell].node
+        if a != to and s.mark[a].led != to:
+            add(s, a, to, PO)
+            s.mark[a].led = to
+        cell = s.cell[cell].next
+
+
+@kernel
+def stands_for_all(b: Batch, low: int, e: int, c: int) -> bool:
+    """Is e, once it comes after what gatherer c holds, held instead of that?"""
+    if b.gatherer[c].state != BASE:
+        return False
+    for k in range(b.gatherer[c].first, b.gatherer[c + 1].first):
+        if b.gathered[k].state == BASE and b.operation[low + e].tags >> b.gathered[k].set & 1:
+            return True
+    return False
 
 
 @kernel
@@ -290,14 +305,32 @@ def hold(s: Building, i: int, a: int) -> None:
 
 @kernel
 def gather(b: Batch, s: Building, low: int, n: int, e: int, c: int) -> None:
-    """Gatherer c takes e up, where e is in its set and reached its state. Those with an edge to e go."""
-    if not b.operation[low + e].tags >> b.gatherer[c].set & 1:
-        return
-    state = b.gatherer[c].state
-    a = e if state == BASE else s.virtual_at[(state - 1) * n + e].node
-    i = holder(b, s, low, e, c)
-    if a == NONE or i == NONE:
-        return
+    """Gatherer c takes e up, where e is in one of its sets and reached the state."""
+    for k in range(b.gatherer[c].first, b.gatherer[c + 1].first):
+        if b.operation[low + e].tags >> b.gathered[k].set & 1:
+            state = b.gathered[k].state
+            a = e if state == BASE else s.virtual_at[(state - 1) * n + e].node
+            i = holder(b, s, low, e, c)
+            if a != NONE and i != NONE and not holds(s, i, a):
+                let_go(s, i, a)
+                hold(s, i, a)
+
+
+@kernel
+def holds(s: Building, i: int, a: int) -> bool:
+    """Was the node a, of the operation at hand, taken up already, for another set that it is in?"""
+    cell, looked = s.held_by[i].first, 0
+    while cell != NONE and looked < TOGETHER:
+        if s.cell[cell].node == a:
+            return True
+        cell = s.cell[cell].next
+        looked += 1
+    return False
+
+
+@kernel
+def let_go(s: Building, i: int, a: int) -> None:
+    """Those with an edge to a go."""
     last, cell, looked = NONE, s.held_by[i].first, 0
     while cell != NONE and looked <= TOGETHER:
         following = s.cell[cell].next
@@ -313,7 +346,6 @@ def gather(b: Batch, s: Building, low: int, n: int, e: int, c: int) -> None:
             last = cell
         cell = following
         looked += 1
-    hold(s, i, a)
 
 
 @kernel
@@ -354,6 +386,34 @@ def cohere(b: Batch, s: Building, low: int, e: int) -> None:
 
 
 @kernel
+def cohere_but_reads(b: Batch, s: Building, low: int, e: int) -> None:
+    """The same where two reads of a thread say nothing: what a thread reads at a location lies between its own writes
+    before and behind."""
+    now, kind, seen = s.now[0], b.operation[low + e].kind, s.seen[b.operation[low + e].location]
+    if seen.round != now.round:
+        seen.round = now.round
+        seen.write = NONE
+        seen.read = NONE
+    w = b.operation[low + e].source
+    if kind != WRITE and w != seen.write and seen.write != NONE:
+        if w < 0 and now.bad == NONE:
+            now.bad = e
+        if w >= 0:
+            add(s, seen.write, w, WW)
+    if kind != READ:
+        while seen.read != NONE:
+            if b.operation[low + seen.read].source != e:
+                add(s, b.operation[low + seen.read].source, e, WW)
+            seen.read = s.mark[seen.read].read_before
+        if seen.write != NONE:
+            add(s, seen.write, e, WW)
+        seen.write = e
+    if kind == READ and w >= 0 and w != seen.write:
+        s.mark[e].read_before = seen.read
+        seen.read = e
+
+
+@kernel
 def demand_last(b: Batch, s: Building, h: int) -> None:
     """A final value: every other write of the location comes before that one."""
     low, demanded = b.history[h].start, 0
@@ -386,12 +446,22 @@ def load(b: Batch, s: Building, g: Tables, h: int) -> None:
         node.waits = 0
         node.place = NONE
         node.state = IDLE
+        node.thread = b.operation[low + a].thread if a < n else NONE
+        node.pair = b.operation[low + a].pair if a < n else NONE
+        node.opened = NONE
+        if node.pair != NONE:
+            g.now[0].exclusive = 1
     for a in range(n, s.now[0].nodes):
         g.node[a].rank = b.operation[low + s.mark[a].at].rank
     for x in range(locations):
         g.place[x].current = n + x
         g.place[x].parked = NONE
+        g.place[x].opened = NONE
+        g.place[x].open = 0
     index_readers(b, g, low)
+    if g.now[0].exclusive == 1:
+        for x in range(locations):
+            open_pairs(g, n + x)
     index_edges_out(s, g)
     for a in range(g.now[0].nodes):
         if g.node[a].waits == 0:
@@ -404,6 +474,7 @@ def reset(g: Tables, n: int, nodes: int, locations: int) -> None:
     now.operations = n
     now.nodes = nodes
     now.locations = locations
+    now.exclusive = 0
     now.performed = 0
     now.stacked = 0
     now.heaped = 0

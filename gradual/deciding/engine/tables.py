@@ -13,14 +13,15 @@ MEMORY = 4 << 30
 FIELDS: dict[str, str] = {
     # per node, and one more: an operation, or a virtual node that stands for a set of them. The schedule; the search;
     # and, by place, not by node, three lists: the run, the nodes that are ready, the writes that are
-    "node": ("kind location slot out out_literal rank waits place state replaced parked "
+    "node": ("kind location slot out out_literal rank waits place state replaced parked thread pair opened "
              "into in_literal walked looked before by literal "
              "run stack heap"),
     # per slot (a write; behind all operations the initial value of each location), and one more; by place, the
     # reads, slot by slot
     "slot": "unread readers reader",
-    # per location: the slot it holds, the writes that wait there
-    "place": "current parked",
+    # per location: the slot it holds, the writes that wait there; the store-conditionals whose load-reserved reads what
+    # has been there, the latest first, and how many of them are still to come
+    "place": "current parked opened open",
     # the static edges as they were made; by place, the same by the node they leave, and by the node they lead to
     "edge": "start end by to origin origin_by",
     # per pair of writes that was a choice once: its two writes, and what is known of it; by place, pairs in the order
@@ -39,9 +40,9 @@ FIELDS: dict[str, str] = {
     # nodes on the way back from a write
     "queue": "node came by",
     # the one row of numbers that change all the time
-    "now": ("operations nodes locations performed stacked heaped phase indexed buckets edges cycle choices stamp pairs "
-            "assigned levels clauses held fresh followed learnt falsified proved entries passages seed:i8 bump:f8 "
-            "budget:i8 conflicts:i8 known:i8 taken_back:i8"),
+    "now": ("operations nodes locations exclusive performed stacked heaped phase indexed buckets edges cycle choices "
+            "stamp pairs assigned levels clauses held fresh followed learnt falsified proved entries passages seed:i8 "
+            "bump:f8 budget:i8 conflicts:i8 known:i8 taken_back:i8"),
 }
 """The tables and their fields. Lists of the same length as a table stand in it as fields: the fewer tables there are,
 the sooner the kernels are compiled."""

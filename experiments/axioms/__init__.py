@@ -1,0 +1,1 @@
+"""Random histories against brute force over the axioms."""

@@ -278,10 +278,8 @@ class _Operations:
         odd |= (operates & ((thread < 0) | ~times.within(63))) | (accesses & ~sizes.within(31))
         size = np.where(accesses & sizes.given, sizes.value, 0)
         said, strange = _annotations(others, kind, orders, marks)
-        run = np.repeat(np.arange(runs), np.diff(bounds))
-        if "begin" in said:
-            strange |= _goes_back(said["begin"], accesses, run * (len(self._threads) + 1) + thread)
         odd |= operates & strange
+        run = np.repeat(np.arange(runs), np.diff(bounds))
         kept = ~odd
         if options.addresses:
             kept &= self._selected(key, located, run, odd, options)
@@ -428,15 +426,6 @@ def _annotations(cells: Sequence[Any], kind: Column, orders: Column, marks: Colu
         if array is not None:
             odd |= _given(array)
     return found, odd
-
-
-def _goes_back(begin: Column, accesses: Column, thread: Column) -> Column:
-    """Which accesses begin before an earlier one of their thread."""
-    timed = np.flatnonzero(accesses & (begin != NO_TICK))
-    timed = timed[np.argsort(thread[timed], kind="stable")]
-    back = np.zeros(len(begin), dtype=bool)
-    back[timed[1:]] = (np.diff(thread[timed]) == 0) & (np.diff(begin[timed]) < 0)
-    return back
 
 
 def _dense(codes: Column) -> Column:

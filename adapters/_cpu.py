@@ -132,9 +132,7 @@ class Cpu:
         other operation between, is left out: it has no value of its own."""
         reserved, self._reserved = self._reserved, None
         if reserved is None or reserved[0][:2] != access[:2]:
-            self._add(access._replace(marks=access.marks & ~EXCLUSIVE), None, value)
-            self.builder.note(f"the store-conditional of {self.name} in line {access.line} succeeded without a "
-                              "load-reserved of its bytes: it is taken for a store")
+            self._add(access, None, value)
         elif reserved[1:] != (self.count, value):
             self._add(access, None, value, reserved[1])
 

@@ -68,11 +68,14 @@ class Execution:
             and history.end is not None and history.end[a] >= 0 and history.end[a] < self._began(b, reads | writes)}
 
     def _began(self, b: int, accesses: set[int]) -> int:
-        """Its own begin, or the latest before it in its thread: those of fences count for nothing."""
+        """The last begin that is given for b or before it in its thread; those of fences count for nothing. Or the
+        least that is given from there on, where times go back."""
         history = self.history
         given = [] if history.begin is None else [
-            int(history.begin[e]) for e in range(b + 1) if e in accesses and history.thread[e] == history.thread[b]]
-        return max(given, default=-1)
+            (e, int(history.begin[e])) for e in range(len(history))
+            if e in accesses and history.thread[e] == history.thread[b] and history.begin[e] >= 0]
+        last = max((e for e, _ in given if e <= b), default=None)
+        return -1 if last is None else min(begin for e, begin in given if e >= last)
 
     def pairs(self, e: Expression, variables: Mapping[str, set[Pair]] | None = None) -> set[Pair]:
         """A relation."""

@@ -508,7 +508,7 @@ def test_interrupted_as_it_starts(tmp_path: Path) -> None:
         time.sleep(after)
         os.killpg(process.pid, signal.SIGINT)
         _, errors = process.communicate(timeout=60)
-        assert process.returncode == 130
+        assert process.returncode in (130, -signal.SIGINT)  # before any line of ours it dies of it: 130 for a shell too
         assert b"Traceback" not in errors
 
 

@@ -397,7 +397,7 @@ def test_two_initial_values(tmp_path: Path) -> None:
 
 def test_many_verdicts_are_counted() -> None:
     done = gradual("check", FIGURES)
-    assert done.stderr.strip() == "gradual: 7 violation"
+    assert done.stderr.strip() == "gradual: 7 violations"
 
 
 def test_ctrl_c_works_while_the_ladder_is_climbed(tmp_path: Path) -> None:

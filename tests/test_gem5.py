@@ -401,8 +401,16 @@ def store_conditional(status: int | None, address: int = X) -> str:
     return line("sc_d a3, a4, (a0)", status, address, pc="0x104. 0")
 
 
-def test_load_reserved_and_store_conditional_are_one_rmw() -> None:
-    assert operations(SET_A4, LOAD_RESERVED, line("bne a5, a2, 8"), store_conditional(0)) == ["cpu0 RMW 0x7f4c0: 5→6"]
+def test_load_reserved_and_store_conditional_are_a_pair() -> None:
+    """Not one rmw: a later load may overtake the store."""
+    history = history_of(SET_A4, LOAD_RESERVED, line("bne a5, a2, 8"), store_conditional(0))
+    assert [history.what(at) for at in range(2)] == ["LR 0x7f4c0=5", "SC 0x7f4c0=6"]
+    assert history.pair is not None and history.pair.tolist() == [[0, 1]]
+    assert history.ctrl is not None and history.ctrl.tolist() == [[0, 1]]
+
+
+def test_a_store_conditional_that_stores_what_was_read_is_left_out() -> None:
+    assert operations(line("c_li a4, 5", 5), LOAD_RESERVED, store_conditional(0)) == ["cpu0 LR 0x7f4c0=5"]
 
 
 @pytest.mark.parametrize(("between", "shown"), [
@@ -425,7 +433,7 @@ def test_a_failed_store_conditional_ends_the_reservation() -> None:
 def test_what_is_not_selected_does_not_divide_them() -> None:
     found = operations(SET_A4, LOAD_RESERVED, line("ld a1, 0(a2)", 0, 0x100), line("ld a1, 0(a2)", 0, X, cpu=1),
                        store_conditional(0), options=selecting(X, X + 8))
-    assert found == ["cpu1 R 0x7f4c0=0", "cpu0 RMW 0x7f4c0: 5→6"]
+    assert found == ["cpu0 LR 0x7f4c0=5", "cpu1 R 0x7f4c0=0", "cpu0 SC 0x7f4c0=6"]
 
 
 def test_halves_of_different_places_are_a_read_and_a_write() -> None:
@@ -435,7 +443,7 @@ def test_halves_of_different_places_are_a_read_and_a_write() -> None:
 def test_a_failed_store_conditional_stores_nothing() -> None:
     assert operations(SET_A4, LOAD_RESERVED, store_conditional(1), store_conditional(1)) == ["cpu0 LR 0x7f4c0=5"]
     assert operations(SET_A4, LOAD_RESERVED, store_conditional(1), LOAD_RESERVED, store_conditional(0)) == [
-        "cpu0 LR 0x7f4c0=5", "cpu0 RMW 0x7f4c0: 5→6"]
+        "cpu0 LR 0x7f4c0=5", "cpu0 LR 0x7f4c0=5", "cpu0 SC 0x7f4c0=6"]
 
 
 def test_a_store_conditional_alone_is_a_write() -> None:

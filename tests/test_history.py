@@ -95,10 +95,18 @@ def test_parts_keep_what_is_said(history: History, chosen: st.DataObject) -> Non
     left = np.flatnonzero(keep).tolist()
     assert [some.what(at) for at in range(len(some))] == [history.what(at) for at in left]
     assert [some.times(at) for at in range(len(some))] == [history.times(at) for at in left]
-    for name in ("addr", "data", "ctrl", "pair"):
+    for name in ("addr", "data", "pair"):
         before, after = (getattr(one, name) for one in (history, some))
         wanted = [] if before is None else [pair for pair in before.tolist() if {*pair} <= {*left}]
         assert ([] if after is None else [[left[at] for at in pair] for pair in after.tolist()]) == wanted
+    assert {(left[a], left[b]) for a, b in controlled(some)} == {
+        pair for pair in controlled(history) if {*pair} <= {*left}}
+
+
+def controlled(history: History) -> set[tuple[int, int]]:
+    """Control dependencies, with those of whatever comes later in the thread."""
+    given = [] if history.ctrl is None else history.ctrl.tolist()
+    return {(a, c) for a, b in given for c in range(b, len(history)) if history.thread[b] == history.thread[c]}
 
 
 # Reads-from

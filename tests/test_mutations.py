@@ -53,6 +53,11 @@ class Meaning:
     def is_cycle(self, cycle: Cycle) -> bool:
         orders = self._with(cycle.assumed)
         for step in cycle.steps:
+            if step.scope == "atomicity":
+                if not self._is_atomic(step, orders):
+                    return False
+                orders = self._with([(step.before, step.after)], orders)
+                continue
             if not self._is_path(step.path, step.scope, orders) or step.path[0].start != step.before:
                 return False
             closing = step.path[-1].end, step.before
@@ -61,6 +66,13 @@ class Meaning:
                 return False
             orders = self._with([(step.before, step.after)], orders)
         return self._is_path(cycle.edges, cycle.scope, orders) and cycle.edges[0].start == cycle.edges[-1].end
+
+    def _is_atomic(self, step: Step, orders: list[int]) -> bool:
+        """One edge that holds, and with it and the pair the other way round the axiom fails."""
+        edges = [(edge.start, edge.end) for edge in step.path]
+        held = all(edges[0] in self.executions[at].relations[KINDS[step.path[0].kind]] for at in orders)
+        return len(edges) == 1 and held and not any(
+            self.holds["atomicity"][at] for at in self._with([(step.after, step.before)], orders))
 
     def is_refutation(self, refutation: Refutation) -> bool:
         left = list(range(len(self.executions)))

@@ -23,7 +23,7 @@ OTHER_MEANINGS = {
     "models/syntax.py": "tso",  # of fences
     "programs/instructions.py": "tso sc", "programs/lisa.py": "tso sc", "datalog/structure_cpp.lp": "sc",  # and a mode
     "history/columns.py": "SC", "adapters/_rows.py": "SC sc", "adapters/json.py": "SC",  # store-conditional
-    "adapters/gem5.py": "sc", "adapters/_riscv.py": "sc",
+    "adapters/gem5.py": "sc", "adapters/_riscv.py": "sc", "deciding/pipeline.py": "SC",
 }
 KNOW_MODELS = 5
 AT_THE_ROOT = 8

@@ -62,11 +62,11 @@ def annotated(rng: Random, **how: int | float) -> History:
 
 
 def times(rng: Random, history: History) -> dict[str, np.ndarray]:
-    """Begins that increase in each thread, ends some time later, some of them unknown."""
+    """Begins that mostly increase in each thread, ends some time later, some of them unknown."""
     begin, end, last = (np.full(len(history), -1) for _ in range(3))
     for e in range(len(history)):
         thread = history.thread[e]
-        last[thread] = begin[e] = last[thread] + rng.randint(1, 9)
+        last[thread] = begin[e] = max(0, last[thread] + rng.randint(-3, 9))
         end[e] = begin[e] + rng.randint(1, 30)
     unknown = np.array([[rng.random() < 0.3 for _ in range(len(history))] for _ in range(2)]).reshape(2, -1)
     return {"begin": np.where(unknown[0], -1, begin), "end": np.where(unknown[1], -1, end)}

@@ -135,14 +135,15 @@ class Brute:
         return found
 
     def _waited(self, a: int, b: int) -> bool:
-        """Did the read a end before b, at the latest time known, began?"""
+        """Did the read a end before b began, or, where that is not known, the last access before b of which it is?"""
         history = self._history
-        if history.begin is None or history.end is None or history.kind[a] not in (READ, RMW) or history.end[a] < 0:
+        if history.begin is None or history.end is None or FENCE in (history.kind[a], history.kind[b]):
             return False
-        begun = max(int(history.begin[e]) for e in range(b + 1)
-                    if history.thread[e] == history.thread[b] and history.kind[e] != FENCE) if (
-                        history.kind[b] != FENCE) else -1
-        return int(history.end[a]) < begun
+        given = [e for e in range(self._n) if history.thread[e] == history.thread[b] and history.kind[e] != FENCE
+                 and history.begin[e] >= 0]
+        last = max((e for e in given if e <= b), default=-1)
+        begun = min((int(history.begin[e]) for e in given if e >= last), default=-1) if last >= 0 else -1
+        return history.kind[a] != WRITE and 0 <= int(history.end[a]) < begun
 
     # --- expressions
 

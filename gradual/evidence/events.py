@@ -152,13 +152,17 @@ class Events:
 
     @cached_property
     def _began(self) -> Column:
-        """When each access began: the latest time that is given up to it in its thread; -1: nobody knows."""
+        """When each access began: the last time that is given up to it in its thread, or an earlier one that is given
+        later; -1: nobody knows."""
         begin, found = self.observed.history.begin, np.full(self.count, -1, dtype=np.int64)
         if begin is not None:
             given = np.where(self._accesses[:self.operations], begin, -1)
             for thread in range(len(self.observed.history.threads)):
                 mine = np.flatnonzero(self.thread[:self.operations] == thread)
-                found[mine] = np.maximum.accumulate(given[mine])
+                timed = mine[given[mine] >= 0]
+                place = np.searchsorted(timed, mine, side="right") - 1
+                agreed = np.minimum.accumulate(given[timed][::-1])[::-1]
+                found[mine[place >= 0]] = agreed[place[place >= 0]]
         return found
 
     def _dependency(self, name: str) -> Column:

@@ -69,8 +69,6 @@ class Builder:
         """The operations of each thread, by the numbers that dependencies name them with."""
         self._said: dict[str, dict[int, int]] = {"fence": {}, "marks": {}, "begin": {}, "end": {}}
         self._pairs: dict[str, list[tuple[int, int]]] = {name: [] for name in PAIRS}
-        self._begun: dict[str, int] = {}
-        """When the last access of each thread began."""
         self._notes: dict[str, None] = {}
         self._coupled: set[int] = set()
         """The load-reserveds that have their store-conditional."""
@@ -157,11 +155,6 @@ class Builder:
         _refuse_marks(kind, more.get("marks", 0))
         if NO_TICK < more.get("end", NO_TICK) < more.get("begin", NO_TICK):
             raise ValueError(f"this ends at {more['end']}, before it begins at {more['begin']}")
-        if kind != FENCE and (begin := more.get("begin", NO_TICK)) != NO_TICK:
-            if begin < self._begun.get(thread, NO_TICK):
-                raise ValueError(f"this begins at {begin}, and an operation before it in thread {thread} at "
-                                 f"{self._begun[thread]}: a thread's begin times must not go back")
-            self._begun[thread] = begin
         for name, numbers in (("addr", more.get("addr", ())), ("data", more.get("data", ())),
                               ("ctrl", more.get("ctrl", ()))):
             for number in numbers:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradual.history.annotations import EXCLUSIVE, NOTHING, Annotations, Column
-from gradual.history.columns import INITIAL, NO_SOURCE, READ, RMW, THIN_AIR, WRITE, History
+from gradual.history.annotations import EXCLUSIVE, NO_TICK, NOTHING, Annotations, Column
+from gradual.history.columns import FENCE, INITIAL, NO_SOURCE, READ, RMW, THIN_AIR, WRITE, History
 from gradual.history.errors import InputError
 from gradual.history.values import value_text
 
@@ -29,8 +29,19 @@ def history_from_columns(
         name, file, tuple(threads), tuple(locations), thread, kind, location, read, written, source.astype(np.int32),
         line, tick, initial, final.astype(np.int32), final_value, final_line, notes, **more.annotations())
     _refuse_ambiguity(history)
-    unusual = tuple(_unusual_pairs(history))
+    unusual = (*_unusual_pairs(history), *_unusual_times(history))
     return replace(history, notes=(*notes, *unusual)) if unusual else history
+
+
+def _unusual_times(history: History) -> Iterator[str]:
+    if history.begin is None:
+        return
+    timed = np.flatnonzero((history.begin != NO_TICK) & (history.kind != FENCE))
+    timed = timed[np.argsort(history.thread[timed], kind="stable")]
+    back = timed[1:][(np.diff(history.thread[timed]) == 0) & (np.diff(history.begin[timed]) < 0)]
+    if len(back):
+        yield (f"{len(back)} accesses begin before one that stands before them in their thread, "
+               f"{history.describe(int(back.min()))} first: an access counts as begun when it and all after it had")
 
 
 def _unusual_pairs(history: History) -> Iterator[str]:

@@ -18,8 +18,9 @@ def ends(history: History) -> Column:
 
 
 def known_begins(history: History) -> Column:
-    """For each access the latest time at which it, or an access before it in its thread, is known to have begun;
-    NO_TICK where there is none, and of fences, whose times count for nothing."""
+    """For each access a time at which it had begun, for sure: its own, or the last that is given before it in its
+    thread. Where times go back, none that is later than one that comes after. NO_TICK where there is none, and of
+    fences, whose times count for nothing."""
     accesses = history.kind != FENCE
     if history.begin is None:
         return np.full(len(history), NO_TICK)
@@ -27,5 +28,7 @@ def known_begins(history: History) -> Column:
     begin = np.where(accesses, history.begin, NO_TICK)[order]
     known = np.empty(len(begin), dtype=np.int64)
     for thread in np.split(np.arange(len(begin)), np.flatnonzero(np.diff(history.thread[order])) + 1):
-        known[order[thread]] = np.maximum.accumulate(begin[thread])
+        given = begin[thread] != NO_TICK
+        least = np.minimum.accumulate(np.where(given, begin[thread], NEVER)[::-1])[::-1]
+        known[order[thread]] = np.maximum.accumulate(np.where(given, least, NO_TICK))
     return np.where(accesses, known, NO_TICK)

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -90,15 +90,17 @@ class Structures:
     def compare(self, program: Program) -> str:
         """A line for each model, to be printed. Raises ProgramError."""
         rows = [self._row(program, name) for name in self.models]
+        notes = [note for row in rows for note in row["notes"]]
         if self.as_json:
             return "\n".join(json.dumps({"program": program.name, "source": program.file, **row}) for row in rows)
         told = [f"    {row['name']:<10} {row['verdict']:<10} {'holds' if row['holds'] else 'does not hold':<14}"
                 f"{row['seconds']:.3f} s" for row in rows]
         return "\n".join([f"Test {program.name}", f"Condition {program.condition}", *told,
-                          *(f"Note: {note}" for note in program.notes), ""])
+                          *(f"Note: {note}" for note in [*notes, *program.notes]), ""])
 
-    def _row(self, program: Program, name: str) -> dict[str, object]:
+    def _row(self, program: Program, name: str) -> dict[str, Any]:
         from gradual.events.models import MODELS
+        from gradual.events.telling import other_reading
         from gradual.events.verdict import decide
 
         if name.lower() not in MODELS:
@@ -106,7 +108,7 @@ class Structures:
         verdict = decide(program, model(name), self.justifies, explained=False)
         return {"model": verdict.model.key, "name": str(verdict.model), "holds": verdict.holds,
                 "verdict": "racy" if verdict.racy else "allowed" if verdict.allowed else "forbidden",
-                "seconds": round(verdict.seconds, 6)}
+                "notes": [*other_reading(verdict)], "seconds": round(verdict.seconds, 6)}
 
 
 def model(name: str) -> EventModel:
@@ -115,7 +117,7 @@ def model(name: str) -> EventModel:
     return MODELS[name.lower()]
 
 
-def _by_executions(program: Program, name: str) -> dict[str, object]:
+def _by_executions(program: Program, name: str) -> dict[str, Any]:
     """A model that judges one execution at a time."""
     from gradual.cli.common import one_model
     from gradual.programs import observe
@@ -126,7 +128,7 @@ def _by_executions(program: Program, name: str) -> dict[str, object]:
     found = observe.answer(program, one_model(name), explained=False)
     allowed = found.missed if program.condition.quantifier == "forall" else found.reached
     return {"model": found.model.key, "name": str(found.model), "holds": found.answer,
-            "verdict": "allowed" if allowed else "forbidden", "seconds": round(found.seconds, 6)}
+            "verdict": "allowed" if allowed else "forbidden", "notes": [], "seconds": round(found.seconds, 6)}
 
 
 def drawable(target: str | None, files: Iterable[str]) -> None:

@@ -46,11 +46,11 @@ def lines(verdict: Verdict) -> list[str]:
             "Ok" if verdict.holds else "No",
             f"Condition {condition}",
             *evidence(verdict),
-            *(f"Note: {note}" for note in [*_other(verdict), *structure.program.notes]),
+            *(f"Note: {note}" for note in [*other_reading(verdict), *structure.program.notes]),
             f"Time {structure.program.name} {verdict.seconds:.3f}"]
 
 
-def _other(verdict: Verdict) -> Iterator[str]:
+def other_reading(verdict: Verdict) -> Iterator[str]:
     if verdict.other is not None and verdict.other != verdict.allowed:
         says = "allows" if verdict.other else "forbids"
         yield (f"with the other reading of justification (--justifies {OTHER[verdict.goal.justifies]}) {verdict.model} "
@@ -159,7 +159,7 @@ def record(verdict: Verdict) -> dict[str, Any]:
         found |= {"justifies": verdict.goal.justifies, "moves": _moves(verdict)}
     if verdict.other is not None:
         found["other_reading"] = "allowed" if verdict.other else "forbidden"
-    return found | {"evidence": evidence(verdict), "notes": [*_other(verdict), *program.notes], "complete": True,
+    return found | {"evidence": evidence(verdict), "notes": [*other_reading(verdict), *program.notes], "complete": True,
                     "seconds": round(verdict.seconds, 6)}
 
 

@@ -103,9 +103,7 @@ def _suits(program: Program, model: EventModel) -> None:
 def _game(goal: Goal, model: EventModel, explained: bool) -> Verdict:
     play, engine = _played(goal)
     other = replace(goal, justifies="visible" if goal.justifies == "label" else "label")
-    other_play, _ = _played(other) if explained else (None, engine)
-    verdict = Verdict(model, goal, play is not None, (engine,), play=play,
-                      other=other_play is not None if explained else None)
+    verdict = Verdict(model, goal, play is not None, (engine,), play=play, other=_played(other)[0] is not None)
     if play is not None:
         Certificate(goal).play(play)
         return verdict

@@ -38,7 +38,7 @@ from gradual.history import (
     word,
 )
 from gradual.history.annotations import PAIRS, says_anything
-from gradual.history.reads_from import Values, sources
+from gradual.history.reads_from import Values, noted, sources
 
 from ._rows import EXCLUSIVES, OP_NAMES, OPS, Groups, Op, Row, dependencies, number
 from ._text import stem
@@ -378,7 +378,8 @@ class _Operations:
             end = final_value[its], final_line[its]
             more: dict[str, Any] = {name: column[own] for name, column, told in said if told[one]} if said else {}
             if clear[one]:
-                yield History(*what, source[own], *when, final[its], *end, **more)
+                history = History(*what, source[own], *when, final[its], *end, **more)
+                yield noted(history) if more else history
                 continue
             try:  # which knows what to say
                 yield history_from_columns(*what, *when, *end, Annotations(**more))

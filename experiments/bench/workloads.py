@@ -55,7 +55,7 @@ class Workload(NamedTuple):
         return path
 
 
-WARM_UP = {model: Workload(model, "consistent", "as issued", 20_000, 4, 16) for model in MODELS}
+WARM_UP = {model: Workload(model, "consistent", "as issued", 20_000, 4, 16) for model in (*MODELS, "wmo", "rvwmo")}
 """Large enough that whatever is compiled is loaded."""
 
 

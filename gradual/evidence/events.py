@@ -36,6 +36,7 @@ class Events:
         self._sets: dict[str, Column] = {}
         self._relations: dict[str, Relation] = {}
         self._pairs: dict[str, frozenset[Pair]] = {}
+        self._orders: dict[str, tuple[Column, Column]] = {}
 
     def _padded(self, column: Column, at_the_end: bool | int) -> Column:
         return np.concatenate([column, np.full(self.count - self.operations, at_the_end)])
@@ -115,12 +116,15 @@ class Events:
 
     def _in_program_order(self, name: str) -> tuple[Column, Column]:
         """The operations thread by thread (po), or location by location of each (po-loc), with the numbers of parts."""
-        events, part = np.arange(self.operations), self.thread
-        if name == "po-loc":
-            events = np.flatnonzero((self.location >= 0) & ~self.initial)
-            part = self.thread * (len(self.observed.history.locations) + 1) + self.location
-        order = events[np.argsort(part[events], kind="stable")]
-        return order, part[order]
+        if name not in self._orders:
+            events, part = np.arange(self.operations), self.thread
+            if name == "po-loc":
+                events = np.flatnonzero((self.location >= 0) & ~self.initial)
+                part = self.thread * (len(self.observed.history.locations) + 1) + self.location
+            small = part[events].astype(np.min_scalar_type(int(part.max(initial=0))))  # which are sorted much faster
+            order = events[np.argsort(small, kind="stable")]
+            self._orders[name] = order, part[order]
+        return self._orders[name]
 
     def torn_pairs(self, stores: StoreOrder) -> Relation:
         """rmw & (fre;coe)."""

@@ -29,8 +29,15 @@ def history_from_columns(
         name, file, tuple(threads), tuple(locations), thread, kind, location, read, written, source.astype(np.int32),
         line, tick, initial, final.astype(np.int32), final_value, final_line, notes, **more.annotations())
     _refuse_ambiguity(history)
+    return noted(history)
+
+
+def noted(history: History) -> History:
+    """With what is legal and unusual about it among its notes."""
+    if history.marks is None and history.begin is None:
+        return history
     unusual = (*_unusual_pairs(history), *_unusual_times(history))
-    return replace(history, notes=(*notes, *unusual)) if unusual else history
+    return replace(history, notes=(*history.notes, *unusual)) if unusual else history
 
 
 def _unusual_times(history: History) -> Iterator[str]:

@@ -135,7 +135,7 @@ class Plan:
 
     def batch(self, plain: bool, extra: Sequence[Edge] = (), patience: int = 1 << 62) -> static.Batch:
         """Everything together. `extra` edges may be given for a batch of one."""
-        gatherer, gathered = self._gatherers(plain)
+        gatherer, gathered, target = self._gatherers(plain)
         reading = self._readings(plain)
         edges, edges_from, virtual, virtual_from = self._nodes()
         if extra:
@@ -148,7 +148,7 @@ class Plan:
                         **{name: self._joined(name) for name in COLUMNS}),
             self._table("location", plain, final=self._joined("final")),
             self._table("history", plain, start=self._starts, place=places, given=edges_from, virtual=virtual_from),
-            gatherer, gathered, reading,
+            gatherer, gathered, target, reading,
             self._table("given", plain, start=edges[:, 0], end=edges[:, 1]),
             self._table("virtual", plain, state=virtual // self._starts[-1], operation=self._local(virtual)),
             _filled("asked", [(self.coherent, patience)], plain))
@@ -224,20 +224,26 @@ class Plan:
                 table[field] = column
         return table
 
-    def _gatherers(self, plain: bool) -> tuple[Any, Any]:
-        """For each state that operations of a set reach along po or po-loc, whom they come after."""
-        groups: dict[tuple[int, int, int], list[tuple[int, int]]] = {}
+    def _gatherers(self, plain: bool) -> tuple[Any, Any, Any]:
+        """Whoever comes, along po or po-loc, after the same ones: after whom, and who that is."""
+        sources: dict[tuple[int, int, int], list[tuple[int, int]]] = {}
         for t in self.transitions:
             if t.step.relation in ALONG:
                 key = ALONG[t.step.relation], t.end, self.number(t.after)
-                groups.setdefault(key, []).append((t.start, self.number(t.before)))
-        gatherers: list[tuple[int, ...]] = []
-        gathered: list[tuple[int, ...]] = []
-        for key, sources in groups.items():
-            gatherers.append((*key, len(gathered)))
-            gathered += sources
-        gatherers.append((0, 0, 0, len(gathered)))
-        return _filled("gatherer", gatherers, plain), _filled("gathered", gathered, plain)
+                sources.setdefault(key, []).append((t.start, self.number(t.before)))
+        targets: dict[tuple[int, tuple[tuple[int, int], ...]], list[tuple[int, int]]] = {}
+        for (along, *target), those in sources.items():
+            targets.setdefault((along, tuple(sorted(those))), []).append((target[0], target[1]))
+        gatherers: list[tuple[int, int, int]] = []
+        gathered: list[tuple[int, int]] = []
+        after: list[tuple[int, int]] = []
+        for (along, before), behind in targets.items():
+            gatherers.append((along, len(gathered), len(after)))
+            gathered += before
+            after += behind
+        gatherers.append((0, len(gathered), len(after)))
+        return (_filled("gatherer", gatherers, plain), _filled("gathered", gathered, plain),
+                _filled("target", after, plain))
 
     def _readings(self, plain: bool) -> Any:
         return _filled("reading", [(*READING[t.step.relation], self.number(t.before), self.number(t.after))

@@ -44,7 +44,7 @@ class Run:
         virtual = max(most * min(self._room, 8) // 8, len(self.batch.virtual) + 8)
         fields = static.FIELDS
         return static.Building(
-            self._rows("edge", self._room * (3 * n + len(self.batch.given) + 8)),
+            self._rows("edge", self._room * (max(15, 10 + 3 * gatherers) * n // 5 + len(self.batch.given) + 8)),
             self._rows("mark", n + virtual, fields),
             self._rows("thread", self._threads + 2, fields),
             self._rows("held_by", gatherers * (self.locations + 1), fields),

@@ -3,7 +3,7 @@
 A plan (`plan.py`) is the model's part: transitions of an automaton whose relations are po and po-loc, kinds of
 reads-from, and whether coherence is asked for. Program order is transitive, so nobody needs all its pairs. A
 *gatherer* collects, along a thread (or along a thread at one location), all nodes that must come before operations of
-some set; such an operation gets an edge from each. If it is collected itself, it stands for them from then on; if not,
+some sets; such an operation gets an edge from each. If it is collected itself, it stands for them from then on; if not,
 or where many are left, they get a virtual node in common. So the edges stay linear, and a plain order, a store buffer
 or one per location come out as a person would draw them.
 
@@ -58,6 +58,7 @@ class Batch(NamedTuple):
     history: Any
     gatherer: Any
     gathered: Any
+    target: Any
     reading: Any
     given: Any
     """Edges made elsewhere."""
@@ -75,10 +76,11 @@ FIELDS: dict[str, str] = {
     "location": "final",
     # per history, and one more: its first operation, its first location, its first edge and virtual node made elsewhere
     "history": "start place given virtual",
-    # who must come after others, along po or po-loc: operations in a set, in a state; the first of those it gathers
-    "gatherer": "along state set first",
+    # along po or po-loc, who must come before whom: the first of those it gathers, and of those that come after them
+    "gatherer": "along first target",
     # who those are: operations in a set, in a state
     "gathered": "state set",
+    "target": "state set",
     # reads-from that orders: within a thread, across threads; the sets its ends must be in
     "reading": "within across from_set to_set",
     "given": "start end",
@@ -240,15 +242,19 @@ def holder(b: Batch, s: Building, low: int, e: int, c: int) -> int:
 
 @kernel
 def draw(b: Batch, s: Building, low: int, n: int, e: int, c: int) -> None:
-    """Edges from what gatherer c holds to e, where e is in its set."""
-    if not b.operation[low + e].tags >> b.gatherer[c].set & 1:
-        return
-    i = holder(b, s, low, e, c)
-    if i == NONE or s.held_by[i].length == 0:
-        return
-    if s.held_by[i].length > (TOGETHER if stands_for_all(b, low, e, c) else 1):
-        put_together(s, n, e, i)
-    to = node_of(s, n, b.gatherer[c].state, e)
+    """Edges from what gatherer c holds to e, in each state that comes after that."""
+    for k in range(b.gatherer[c].target, b.gatherer[c + 1].target):
+        if b.operation[low + e].tags >> b.target[k].set & 1:
+            i = holder(b, s, low, e, c)
+            if i != NONE and s.held_by[i].length > 0:
+                if s.held_by[i].length > (TOGETHER if b.target[k].state == BASE and is_gathered(b, low, e, c) else 1):
+                    put_together(s, n, e, i)
+                come_after(s, i, node_of(s, n, b.target[k].state, e))
+
+
+@kernel
+def come_after(s: Building, i: int, to: int) -> None:
+    """Edges from all that is held to a node."""
     cell = s.held_by[i].first
     while cell != NONE:
         a = s.cell[cell].node
@@ -259,10 +265,8 @@ def draw(b: Batch, s: Building, low: int, n: int, e: int, c: int) -> None:
 
 
 @kernel
-def stands_for_all(b: Batch, low: int, e: int, c: int) -> bool:
-    """Is e, once it comes after what gatherer c holds, held instead of that?"""
-    if b.gatherer[c].state != BASE:
-        return False
+def is_gathered(b: Batch, low: int, e: int, c: int) -> bool:
+    """Does gatherer c take e up? Then e, once it comes after what is held, is held instead of that."""
     for k in range(b.gatherer[c].first, b.gatherer[c + 1].first):
         if b.gathered[k].state == BASE and b.operation[low + e].tags >> b.gathered[k].set & 1:
             return True

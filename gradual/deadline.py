@@ -14,11 +14,15 @@ AGAIN = 0.02
 """Seconds until the alarm is tried again, where it would have broken an import."""
 
 
+LONGEST = 1e8
+"""Seconds, three years: longer ones mean that there is no limit, and clocks do not take them."""
+
+
 def seconds_of(limit: float) -> float:
     """A time limit that makes sense. Raises ValueError."""
     if not limit >= 0:
         raise ValueError(f"a time limit is a number of seconds, not negative; {limit:g} is none")
-    return limit
+    return min(limit, LONGEST)
 
 
 class Deadline:
@@ -27,7 +31,7 @@ class Deadline:
     def __init__(self, seconds: float | None = None, spent: float = 0.0) -> None:
         """`spent` seconds of it are gone already."""
         self._seconds = None if seconds is None else seconds_of(seconds)
-        self._end = None if seconds is None else time.monotonic() + seconds - spent
+        self._end = None if self._seconds is None else time.monotonic() + self._seconds - spent
 
     @property
     def seconds_left(self) -> float | None:
@@ -77,7 +81,7 @@ def alarm(seconds: float | None, *, alone: bool = False) -> Iterator[None]:
     if seconds is None or not _possible():
         yield
         return
-    _alarms.append(_Alarm(seconds, alone))
+    _alarms.append(_Alarm(min(seconds, LONGEST), alone))
     try:
         if len(_alarms) == 1:
             signal.signal(signal.SIGALRM, _ring)

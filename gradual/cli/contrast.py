@@ -13,6 +13,7 @@ import typer
 
 from gradual.cli.app import app
 from gradual.cli.common import Json, refused, usage_error
+from gradual.cli.status import LATE
 
 if TYPE_CHECKING:
     from gradual.contrast.counting import Count
@@ -105,6 +106,7 @@ def contrast(
     if programs is not None:
         if models:
             raise usage_error("--programs only counts programs: it takes no models")
+        _affordable(space, programs, go_on)
         raise typer.Exit(_count(space, programs, listed, resume, as_json))
     bound = instructions or (4 if machine or command else 6)
     if table:
@@ -263,6 +265,21 @@ def _write(path: str, text: str) -> None:
 
 
 # --- programs, counted
+
+
+COUNTED_IN_A_SECOND = 80_000
+"""Programs, roughly."""
+
+
+def _affordable(space: Space, instructions: int, go_on: bool) -> None:
+    """Burnside's lemma tells how many there are without looking at any; the rest of the answer looks at each."""
+    number = space.count(instructions)
+    minutes = number / COUNTED_IN_A_SECOND / 60
+    if minutes > 10 and not go_on:
+        typer.echo(f"gradual: there are {number} programs of {instructions} instructions up to symmetry, and to look at "
+                   f"each takes about {minutes / 60:.2g} hours; --go-on does, and --resume FILE keeps what is counted",
+                   err=True)
+        raise typer.Exit(LATE)
 
 
 def _count(space: Space, instructions: int, listed: bool, resume: Path | None, as_json: bool) -> int:

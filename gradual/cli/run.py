@@ -100,9 +100,10 @@ def run(
     asked = Structures(events, reading(justifies), as_json)
     limits = bounds(values, unroll)
     drawable(show_structure, files)
-    if events and (count or observed):
-        raise usage_error(f"{', '.join(events)}: event structures have no executions to count or to observe; leave out "
-                          "--count and --observed")
+    if events and (count or observed or operational or svg is not None):
+        raise usage_error(f"{', '.join(events)}: event structures have no executions to count, to observe, to run on a "
+                          "machine or to draw; leave out --count, --observed, --operational and --svg "
+                          "(--show-structure draws the structure)")
     if count and (query or show or svg is not None):
         raise usage_error("--count only counts: it goes with none of --query, --show and --svg")
     if operational and (count or query or show or svg is not None or observed):

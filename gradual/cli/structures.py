@@ -68,7 +68,7 @@ def _names_a_model(name: str) -> bool:
     from gradual.models import shipped
 
     known = {*NAMES, *(model.name.lower() for model in shipped())}
-    return name.lower() in known and not os.path.exists(name)
+    return name.endswith(".cat") or (name.lower() in known and not os.path.exists(name))
 
 
 @dataclass(frozen=True)

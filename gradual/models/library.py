@@ -142,6 +142,8 @@ def _own_name(model: Model) -> Model:
 @lru_cache(maxsize=64)
 def _model(text: str, file: str) -> Model:
     parsed = parse(text, file)
+    if not text.strip():
+        raise ModelError(f"{file}: there is nothing in it; a model that forbids nothing says so by a title")
     reading = Reading(dict(_prelude()))
     reading.file(Path(file), parsed)
     weaker_than = re.split(r"\s*,\s*", _said(parsed, "weaker than") or "")

@@ -74,8 +74,8 @@ def contrast(
     go_on: Annotated[bool, typer.Option("--go-on", help="Also begin sizes that take more than ten minutes.")] = False,
     unreduced: Annotated[bool, typer.Option("--unreduced", help="Compare every program, also those whose outcomes "
                                             "follow from smaller ones under the models that ship.")] = False,
-    programs: Annotated[int | None, typer.Option("--programs", min=1, max=20, metavar="N", help="Only count the programs of "
-                                                 "exactly N instructions.")] = None,
+    programs: Annotated[int | None, typer.Option("--programs", min=1, max=20, metavar="N", help="Only count the "
+                                                 "programs of exactly N instructions.")] = None,
     listed: Annotated[bool, typer.Option("--list", help="With --programs: print those that are compared.")] = False,
     resume: Annotated[Path | None, typer.Option("--resume", metavar="FILE", help="With --programs: keep what is "
                                                 "counted there, and go on from it.")] = None,
@@ -277,8 +277,8 @@ def _affordable(space: Space, instructions: int, go_on: bool) -> None:
     minutes = number / COUNTED_IN_A_SECOND / 60
     if minutes > 10 and not go_on:
         typer.echo(f"gradual: there are {number} programs of {instructions} instructions up to symmetry, and to look "
-                   f"at each takes about {minutes / 60:.2g} hours; --go-on does, and --resume FILE keeps what is counted",
-                   err=True)
+                   f"at each takes about {minutes / 60:.2g} hours; --go-on does, and --resume FILE keeps what is "
+                   "counted", err=True)
         raise typer.Exit(LATE)
 
 

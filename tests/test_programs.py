@@ -406,8 +406,9 @@ def test_command_line_layout() -> None:
 def test_command_line_counts_and_errors(tmp_path: Path) -> None:
     done = run("-", "--count", "--model", "all", stdin=MP3)
     assert re.findall(r"(\w+) (\d+) executions", done.stdout) == [
-        ("generic", "147456"), ("sc", "678"), ("ibm370", "678"), ("tso", "800"), ("ntso", "800"), ("pso", "2258"),
-        ("npso", "2462"), ("pslo", "2462"), ("rmo", "2704")]
+        ("generic", "147456"), ("sc", "678"), ("ztso", "800"), ("ibm370", "678"), ("tso", "800"), ("pso", "2258"),
+        ("ntso", "800"), ("npso", "2462"), ("pslo", "2462"), ("armv8", "2704"), ("rmo", "2704"), ("rvwmo", "2704"),
+        ("wmo", "2704")]
     bad = tmp_path / "bad.litmus"
     bad.write_text(f"{X86} FOO | ;\n")
     done = run(bad, LITMUS / "SB.litmus", "--query", "--json", "--model", "tso")

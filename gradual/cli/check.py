@@ -135,10 +135,6 @@ def _witnesses(out: str | None, files: list[str]) -> Iterator[Callable[[dict[str
         raise refused(f"--witness {out}", error) from None
 
 
-CLASSIFIED = 20_000
-"""Operations up to which the criteria, which are quadratic, are asked without a time limit."""
-
-
 @app.command(epilog="""Example:
 
   gradual classify traces/figures.csv
@@ -147,8 +143,8 @@ Exit status: 0 when everything could be read, whatever holds; 2 otherwise.""")
 def classify(files: Files, model: Models = None, format: Format = None, addresses: Ranges = None,
              initial: Initial = None, hex: Hex = False, timeout: Timeout = None, as_json: Json = False) -> None:
     """Tell every criterion of each history: those below each model, and the model (all, unless --model says which)."""
+    from gradual.deciding.classification import CLIMBED, names
     from gradual.deciding.classification import classify as classify_history
-    from gradual.deciding.classification import names
     from gradual.history import InputError
     from gradual.progress import Progress
 
@@ -166,11 +162,11 @@ def classify(files: Files, model: Models = None, format: Format = None, addresse
                 criteria: dict[str, bool | None] = dict.fromkeys(told)
                 name = item.history or _stem(item.file)
                 typer.echo(f"gradual: {item}", err=True)
-            elif len(item) > CLASSIFIED and timeout is None:
+            elif len(item) > CLIMBED and timeout is None:
                 failed, name, criteria = True, item.name, dict.fromkeys(told)
                 typer.echo(f"gradual: {item.file}: {item.name} has {len(item)} operations, and the criteria below the "
-                           f"models take hours beyond {CLASSIFIED}. `gradual check --model all` decides the models at "
-                           "any size; --timeout S tries for S seconds", err=True)
+                           f"models take hours beyond {CLIMBED}. `gradual check --model all` decides the models at "
+                           "any size, and so does this with --timeout S", err=True)
             else:
                 criteria = classify_history(item, chosen, timeout=timeout)
                 name = item.name

@@ -12,6 +12,8 @@ from gradual.history import History
 from gradual.models import Model, usual
 
 Truth = bool | None
+CLIMBED = 20_000
+"""Operations beyond which the ladder takes hours, and more memory than there is: nobody climbs it."""
 WITHOUT_STORE_ORDER = ("CC", "CM")
 """Criteria to which it is no matter what memory is left with."""
 
@@ -46,6 +48,8 @@ def _of_one(history: History, model: Model, timeout: float | None) -> dict[str, 
 
 def _ladder(history: History, model: Model, deadline: Deadline) -> dict[str, Truth]:
     truths: dict[str, Truth] = {}
+    if len(history) > CLIMBED:
+        return truths
     try:
         with alarm(deadline.seconds_left):
             for answer in climb(history, model, deadline):

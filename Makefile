@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types pytest bench rtl host experiments clean
+.PHONY: demo test lint types pytest wheel bench rtl host experiments clean
 
 demo: $(VENV)/installed
 	@$(BIN)/python experiments/corpus.py
@@ -21,7 +21,11 @@ types: $(VENV)/installed-test
 	cd build/types && ../../$(BIN)/mypy --config-file ../../pyproject.toml
 
 pytest: $(VENV)/installed-test
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist loadgroup
+
+wheel: | $(BIN)/python
+	rm -rf build/lib build/bdist.* dist
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 
 bench: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"

@@ -7,6 +7,7 @@ An adapter is a module of this package with
     EXAMPLE      a small trace, as text
     recognise(head: bytes) -> bool            is this the beginning of such a trace?
     read(stream, file, options) -> Iterator[History | InputError]
+    PIECES       only where some lines alone can be read as a part of a history: `Pieces` says how
     write(histories, stream, *, lines=False)  only where the format can be written; with `lines`, it also tells
                                               where each operation stood in the trace it comes from
 
@@ -27,10 +28,14 @@ from typing import BinaryIO, Protocol, cast
 
 from gradual.history import History, InputError, Options
 
+from ._binary import looks_like
 from ._table import table
-from ._text import stem
+from ._text import Pieces, stem
+from ._valueless import KINDS as VALUELESS
+from ._valueless import refusal
 
-__all__ = ["Adapter", "WritingAdapter", "adapter", "by_extension", "names", "recognise", "stem", "table", "writer"]
+__all__ = ["VALUELESS", "Adapter", "Pieces", "WritingAdapter", "adapter", "by_extension", "names", "pieces",
+           "recognise", "stem", "table", "writer"]
 
 
 class Adapter(Protocol):
@@ -68,6 +73,11 @@ def adapter(name: str) -> Adapter:
     return cast(Adapter, importlib.import_module(f"{__name__}.{name}"))
 
 
+def pieces(name: str) -> Pieces | None:
+    """How pieces of such a trace are read, where they can be."""
+    return cast("Pieces | None", getattr(adapter(name), "PIECES", None))
+
+
 def writer(name: str) -> WritingAdapter:
     """The adapter called `name`, if it writes. Raises ValueError otherwise."""
     found = adapter(name)
@@ -93,6 +103,10 @@ def recognise(head: bytes, file: str = "-") -> str:
     for name in names():
         if adapter(name).recognise(head):
             return name
+    if why := refusal(head):
+        raise InputError(why, file)
+    if (kind := looks_like(head)) is not None:
+        raise InputError(f"this is no trace and no text; it looks like {kind}", file)
     if (name_by_file := by_extension(file)) is not None:
         return name_by_file
     raise InputError("this is no trace format gradual knows; `gradual formats` lists them, --format chooses "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from gradual.history import History, InputError, Options
 
-from ._columns import Columns, Declined, Table, joined
+from ._lines import BY_COLUMNS
 from ._rows import (
     LINE,
     Groups,
@@ -36,8 +36,6 @@ string  string  string   int64  int64  int64  int32  string
 1       R       x        0                           SB
 """
 _ROWS = 1 << 16
-_BY_COLUMNS = 1000
-"""Operations from which on a history is written by columns."""
 _AT_FIRST, _TOGETHER = 1 << 16, 1 << 20
 """Rows that become histories at a time, at first and later, unless a history has more: somebody waits for the first."""
 
@@ -73,12 +71,15 @@ def _first_line(error: Exception) -> str:
 def _histories(batches: Iterable[pa.RecordBatch], columns: Names, file: str,
                options: Options) -> Iterator[History | InputError]:
     """Histories by columns, some batches at a time; from where that does not work, by rows."""
+    from ._columns import Declined, Table
+
     groups = Groups(file, options)
     held: list[pa.RecordBatch] = []
     row, wanted = 0, min(_AT_FIRST, _TOGETHER) if columns[-1] else 1 << 62
     rest = _Ended(batches)
     while True:
-        while sum(batch.num_rows for batch in held) < wanted and (batch := next(rest, None)) is not None:
+        while ((sum(batch.num_rows for batch in held) < wanted or _goes_on(held, columns[-1]))
+               and (batch := next(rest, None)) is not None):
             held.append(batch)
         rows = sum(batch.num_rows for batch in held)
         if not rows or rest.error is not None:
@@ -90,13 +91,21 @@ def _histories(batches: Iterable[pa.RecordBatch], columns: Names, file: str,
         more = rows >= wanted
         count = len(table.bounds) - 1 - more  # the last history may go on in the next batch
         if count:
-            yield from table.histories(count, groups, partial(_some_rows, held, columns, file, row))
             done = int(table.bounds[count])
+            made = table.histories(count, groups, partial(_some_rows, held, columns, file, row))
             held, row = _between(held, done, rows), row + done
+            yield from made
         if not more:
             return
         wanted = max(min(2 * wanted, _TOGETHER), 2 * (rows - int(table.bounds[count])))
     yield from groups.histories(_rows(chain(held, rest.again()), columns, file, row))
+
+
+def _goes_on(batches: list[pa.RecordBatch], name: str | None) -> bool:
+    """Is the last row of the history that the first one is of? Then it may go on: there is nothing to make yet."""
+    if name is None or not batches or not batches[0].num_rows or not batches[-1].num_rows:
+        return False
+    return bool(batches[0].column(name)[0] == batches[-1].column(name)[-1])
 
 
 class _Ended(Iterator["pa.RecordBatch"]):
@@ -125,6 +134,8 @@ class _Ended(Iterator["pa.RecordBatch"]):
 
 
 def _cells_of(batches: list[pa.RecordBatch], columns: Names) -> list[pa.Array | None]:
+    from ._columns import joined
+
     return [None if name is None else joined([batch.column(name) for batch in batches]) for name in columns]
 
 
@@ -170,18 +181,12 @@ def _cells(column: pa.Array) -> list[object]:
     return cells
 
 
-def _schema(columns: Iterable[str]) -> pa.Schema:
-    import pyarrow as pa
-
-    numbers = {"value", "read", "time", "begin", "end", "pair", LINE}
-    return pa.schema([(column, pa.int64() if column in numbers else pa.int32() if column == "size" else pa.string())
-                      for column in columns])
-
-
 def write(histories: Iterable[History], opener: Callable[[pa.Schema], Any], with_lines: bool) -> None:
     """Write histories to the Parquet or Arrow writer that `opener` opens, and close it."""
+    from ._columns import schema_of
+
     table = Tabled(histories)
-    schema = _schema((*table.columns, LINE) if with_lines else table.columns)
+    schema = schema_of((*table.columns, LINE) if with_lines else table.columns)
     with opener(schema) as writer:
         for batch in _with_lines(table, schema) if with_lines else _batches(table, schema):
             writer.write_batch(batch)
@@ -201,9 +206,11 @@ def _batch(rows: list[Operation], schema: pa.Schema) -> pa.RecordBatch:
 
 def _batches(table: Tabled, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Histories as batches of a good size: many small histories share one, a large one fills several."""
+    from ._columns import Columns
+
     rows: list[Operation] = []
     for name, history in named(table):
-        small = len(history) < _BY_COLUMNS
+        small = len(history) < BY_COLUMNS
         for operation in chain(statements_before(history), operations(history) if small else ()):
             rows.append((*table.cells(operation), name))
             if len(rows) >= _ROWS:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import count, groupby
 from typing import Any
@@ -18,6 +18,7 @@ from gradual.history import Builder, History, InputError, NoMemory, Options, Ski
 from ._rows import (
     COLUMNS,
     LINE,
+    UNKNOWN,
     Groups,
     Operation,
     Row,
@@ -61,9 +62,12 @@ def parse(text: str, line: int, file: str, **hooks: Any) -> object:
     raise (LostHistory if OPERATIONS in text else InputError)(message, file, line)
 
 
+_BEGINNING = re.compile(r"\s*(?:\{|\[\s*(?:[\[{\"]|-?\d+\s*,|\]?\s*\Z))")
+
+
 def begins_document(head: bytes) -> bool:
-    """Is this the beginning of JSON: an object or a list?"""
-    return decode(head).lstrip().startswith(("{", "["))
+    """Is this the beginning of JSON: an object or a list? Many a log begins with a time or a name in brackets."""
+    return _BEGINNING.match(decode(head)) is not None
 
 
 def begins_lines(head: bytes) -> bool:
@@ -178,10 +182,14 @@ def _add_all(builder: Builder, rows: object, line: int) -> None:
 def _state_initial(builder: Builder, values: object, line: int) -> None:
     if isinstance(values, dict):
         for address, value in values.items():
-            builder.initial(name(address, "address"), number(value, f"initial value of {address}"),
+            builder.initial(name(address, "address"), _held(value, f"initial value of {address}"),
                             line=_line(values, line))
     elif values is not None:
-        builder.initial(None, number(values, "initial"), line=line)
+        builder.initial(None, _held(values, "initial"), line=line)
+
+
+def _held(value: object, what: str) -> int | None:
+    return None if value == UNKNOWN else number(value, what)
 
 
 def _state_final(builder: Builder, values: object, line: int) -> None:
@@ -202,8 +210,8 @@ def _number(value: int) -> int | str:
     return value if 0 <= value <= 1 << 53 else value_text(value)
 
 
-def _numbers(values: dict[str, int]) -> dict[str, int | str]:
-    return {address: _number(value) for address, value in values.items()}
+def _numbers(values: Mapping[str, int | None]) -> dict[str, int | str]:
+    return {address: UNKNOWN if value is None else _number(value) for address, value in values.items()}
 
 
 def _operation(row: Operation) -> dict[str, Any]:

@@ -10,8 +10,9 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from gradual.history import FENCES, INSTRUCTIONS, ORDERS
-from gradual.history.builder import More
+from gradual.adapters._dependencies import Dependencies, Use
+
+from gradual.history import AQRL, FENCES, INSTRUCTIONS
 
 Role = tuple[str, int]
 """What an instruction does, and to how many bytes.
@@ -103,7 +104,7 @@ def marks(mnemonic: bytes) -> int:
     >>> marks(b"amoswap_d_aqrl"), marks(b"lr_w_aq"), marks(b"sc_w")
     (3, 1, 0)
     """
-    return ORDERS.get(mnemonic.rpartition(b"_")[2].decode(errors="replace"), 0)
+    return AQRL.get(mnemonic.rpartition(b"_")[2].decode(errors="replace"), 0)
 
 
 _WRITES_RD = re.compile(
@@ -118,16 +119,6 @@ _BRANCHES = re.compile(rb"(?:c_)?b(?:eq|ne|lt|ge|ltu|geu|eqz|nez|gt|le|gtu|leu)"
 _JUMPS = frozenset((b"jalr", b"c_jr", b"c_jalr"))
 _REGISTER = re.compile(rb"\b(?:ra|sp|gp|tp|[xf]\d+|t\d|s\d+|a\d|f[tas]\d+)\b")
 """Registers by their names; zero carries nothing."""
-
-Sources = frozenset[int]
-"""Operations of a thread by their numbers, from 1; UNKNOWN among them where some are not known."""
-NOWHERE: Sources = frozenset()
-UNKNOWN = 0
-MANY = 64
-"""Operations that one value may come from; more are forgotten."""
-
-Use = tuple[str, bytes, tuple[bytes, ...]]
-"""What an instruction does to where values come from: its kind, the register that it sets, those that it reads."""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -149,82 +140,25 @@ def use(text: bytes) -> Use:
         return "set", b"ra" if mnemonic == b"c_jal" else target, ()
     if mnemonic.startswith(b"csrr"):
         csr = rest.partition(b",")[0].strip()
-        return "csr", target, (csr, *_REGISTER.findall(rest.partition(b",")[2]))
+        kept = () if mnemonic.startswith(b"csrrw") else (csr,)
+        return "csr", target, (csr, *kept, *_REGISTER.findall(rest.partition(b",")[2]))
     if _WRITES_RD.fullmatch(mnemonic):
         return "set", target, (target, *named) if _READS_RD.fullmatch(mnemonic) else named
     return "other", target, ()
 
 
-class Dependencies:
-    """Which accesses of one CPU the values in its registers came from, by syntax: what is unknown adds nothing.
+def made_from(does: str, text: bytes) -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
+    """The registers that the address and the value of an access are made from.
 
-    A control dependency is told of the first operation that has it; all that follow have it too.
+    >>> made_from("write", b"sd a5, 8(a0)"), made_from("rmw", b"amoswap_d[l] a4, a5, (a1)")
+    (((b'a0',), (b'a5',)), ((b'a1',), (b'a5',)))
     """
-
-    def __init__(self) -> None:
-        self._from: dict[bytes, Sources] = {}
-        self._controlled: set[int] = set()
-        self._pending: set[int] = set()
-        self.dropped = 0
-        """Accesses that depend on something which is not known, or on an access that was not selected."""
-
-    def follow(self, text: bytes, sets: bool) -> None:
-        """An instruction that accesses no memory; `sets` says whether the log shows a result."""
-        kind, target, sources = use(text)
-        if kind == "control":
-            for source in self._of(sources):
-                if source not in self._controlled:
-                    self._controlled.add(source)
-                    self._pending.add(source)
-        if kind == "csr" and sources:
-            csr, *others = sources
-            self.come(target, self._from.get(csr, NOWHERE))
-            self.come(csr, self._of(tuple(others)))
-        elif kind == "set" or (kind == "control" and target):
-            self.come(target, self._of(sources) if kind == "set" else NOWHERE)
-        elif kind == "other" and sets:
-            self.come(target, UNKNOWN_ONLY)
-
-    def _of(self, registers: tuple[bytes, ...]) -> Sources:
-        found = NOWHERE
-        for register in registers:
-            if register in self._from:
-                found |= self._from[register]
-        return found
-
-    def come(self, register: bytes, sources: Sources) -> None:
-        """The value of a register comes from these accesses."""
-        if not sources or register in (b"zero", b"x0"):
-            self._from.pop(register, None)
-        elif len(sources) > MANY:
-            self._from[register] = frozenset([*sorted(sources)[-MANY:], UNKNOWN])
-        else:
-            self._from[register] = sources
-
-    def forget(self, registers: tuple[bytes, ...] | None = None) -> None:
-        """Something unknown set these registers, or all of them."""
-        for register in [*self._from] if registers is None else registers:
-            self._from[register] = UNKNOWN_ONLY
-
-    def of_access(self, does: str, text: bytes) -> More:
-        """What an access that becomes an operation depends on."""
-        operands = text.strip().partition(b" ")[2]
-        base = _REGISTER.findall(operands.rpartition(b"(")[2])
-        first, _, rest = operands.partition(b",")
-        data: tuple[bytes, ...] = ()
-        if does not in ("read", "reserve"):
-            data = (first if does == "write" else rest.partition(b",")[0].strip(),)
-        found = {"addr": self._of(tuple(base)), "data": self._of(data), "ctrl": frozenset(self._pending)}
-        self._pending.clear()
-        self.dropped += any(UNKNOWN in sources for sources in found.values())
-        more: More = {}
-        for name in ("addr", "data", "ctrl"):
-            if known := sorted(found[name] - UNKNOWN_ONLY):
-                more[name] = known
-        return more
-
-
-UNKNOWN_ONLY: Sources = frozenset({UNKNOWN})
+    operands = text.strip().partition(b" ")[2]
+    first, _, rest = operands.partition(b",")
+    data: tuple[bytes, ...] = ()
+    if does not in ("read", "reserve"):
+        data = (first if does == "write" else rest.partition(b",")[0].strip(),)
+    return tuple(_REGISTER.findall(operands.rpartition(b"(")[2])), data
 
 
 class Registers:
@@ -245,7 +179,7 @@ class Registers:
             return 0
         try:
             return int(self.results[name].split(None, 1)[0].removeprefix(b"D="), 16)
-        except (KeyError, ValueError):
+        except (LookupError, ValueError):
             return None
 
     def system_call(self, pc: bytes) -> None:

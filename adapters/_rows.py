@@ -1,12 +1,18 @@
 """The common table: one row per operation, whatever file the rows stand in.
 
 Columns are `thread, op, address, value` and, where there is more to say, `read` (the value an rmw
-read), `time`, `size` and `history`. Besides operations a row may state what a location starts with
-(`init`) or must be left with (`final`). For weak memory models there may be
+read), `time`, `size` (in bytes; accesses of different sizes may share some) and `history`. Besides
+operations a row may state what a location starts with (`init`) or must be left with (`final`). A trace
+that knows its store order says so with
+
+    order             of a write: its place in the store order of its location. Any numbers, the lower one first; writes
+                      with equal numbers, or without one, are left open
+
+and for weak memory models there may be
 
     fence             what a fence orders, before.after: `rw.rw` (or nothing: full), `r.r`, `w.rw`, …, `tso`, `i` (of
                       instructions). `F.w.w` as the op says the same
-    order             of an access: `aq`, `rl` or `aqrl`; with `.pc` behind it RCpc, otherwise RCsc
+    aqrl              of an access: `aq`, `rl` or `aqrl`; with `.pc` behind it RCpc, otherwise RCsc
     begin, end        when the operation was issued and answered
     addr, data, ctrl  what it depends on: numbers of earlier operations of its thread, counted from 1, with spaces or
                       `;` between; JSON may have a list. Beside `address` and `value`, for which they stand otherwise
@@ -24,12 +30,13 @@ from typing import NamedTuple
 import numpy as np
 
 from gradual.history import (
+    AQRL,
     EXCLUSIVE,
     FENCES,
     FULL,
     NO_LOCATION,
+    NO_PLACE,
     NO_TICK,
-    ORDERS,
     Builder,
     History,
     InputError,
@@ -38,12 +45,14 @@ from gradual.history import (
     as_hex,
     parse_number,
 )
-from gradual.history.annotations import fence_name, order_name
+from gradual.history.annotations import aqrl_name, fence_name
 from gradual.history.builder import More
 
 from ._text import is_text, shortened, shown, stem
 
-ANNOTATIONS = ("fence", "order", "begin", "end", "addr", "data", "ctrl", "pair")
+ANNOTATIONS = ("fence", "aqrl", "begin", "end", "order", "addr", "data", "ctrl", "pair")
+SIZES = (1, 2, 4, 8)
+"""Bytes that an access may have."""
 COLUMNS = ("thread", "op", "address", "value", "read", "time", "size", *ANNOTATIONS, "history")
 _PLAIN = tuple(column for column in COLUMNS if column not in ANNOTATIONS)
 """The columns of nearly every table: fewer cells to carry."""
@@ -58,6 +67,8 @@ _SYNONYMS = {
 }
 
 _INIT, _FINAL = "init", "final"
+UNKNOWN = "unknown"
+"""As an op, and in JSON as an initial value: nobody knows what memory held."""
 _FENCE_WORDS = "f fence sync mfence barrier"
 _SPELLINGS: dict[Kind | str, str] = {
     Kind.READ: "r read ld load lr",
@@ -66,6 +77,7 @@ _SPELLINGS: dict[Kind | str, str] = {
     Kind.FENCE: _FENCE_WORDS,
     _INIT: _INIT,
     _FINAL: _FINAL,
+    UNKNOWN: UNKNOWN,
 }
 
 
@@ -223,6 +235,16 @@ def _within(cell: object, column: str, bits: int, missing: int) -> int:
     return found
 
 
+def _bytes(cell: object) -> int:
+    """A cell as the size of an access, 0 where there is none. Raises ValueError."""
+    if cell is None or cell == "" or _absent(cell):
+        return 0
+    found = number(cell, "size")
+    if found not in SIZES:
+        raise ValueError(f"size {described(cell)} is not 1, 2, 4 or 8 bytes; leave it out where it is not known")
+    return found
+
+
 def tick(cell: object, column: str = "time") -> int:
     """A cell as a time, NO_TICK where there is none. Raises ValueError."""
     return _within(cell, column, 63, NO_TICK)
@@ -233,9 +255,17 @@ def fence_kind(cell: object) -> int:
     return _one_of(FENCES, cell, "fence")
 
 
-def order(cell: object) -> int:
+def aqrl(cell: object) -> int:
     """Acquire and release as marks, 0 where that is not told. Raises ValueError."""
-    return _one_of(ORDERS, cell, "order")
+    return _one_of(AQRL, cell, "aqrl")
+
+
+def place(cell: object) -> int:
+    """A place in the store order, NO_PLACE where that is not told. Raises ValueError."""
+    if isinstance(cell, str) and cell.strip().lower() in AQRL:
+        raise ValueError(f"order {described(cell)} is no place in the store order; acquire and release stand in the "
+                         "column aqrl")
+    return _within(cell, "order", 63, NO_PLACE)
 
 
 def _one_of(known: dict[str, int], cell: object, column: str) -> int:
@@ -258,8 +288,10 @@ def _numbers(cell: object, column: str) -> list[int]:
 def _op(cell: object) -> Op:
     spelling = name(cell, "op").lower()
     if spelling not in OPS:
-        raise ValueError(f"op {described(cell)} is not one of R, W, RMW, F (or read, write, rmw, fence, ld, "
-                         "st, load, store, swap, amo, cas, atomic, sync, mfence, barrier), LR, SC, init, final")
+        if spelling.startswith("f."):
+            fence_kind(spelling.removeprefix("f."))
+        raise ValueError(f"op {described(cell)} is not one of R, W, RMW, F (or read, write, rmw, fence, ld, st, "
+                         "load, store, swap, amo, cas, atomic, sync, mfence, barrier), LR, SC, init, unknown, final")
     return OPS[spelling]
 
 
@@ -279,9 +311,9 @@ def _add(builder: Builder, line: int, cells: Cells) -> None:
     if builder.options.hex:
         address, value, read = (as_hex(cell) if isinstance(cell, str) else cell for cell in (address, value, read))
     kind, orders, marks = _op(op)
-    if kind == _INIT:
+    if kind in (_INIT, UNKNOWN):
         where = None if _absent(address) else name(address, "address")
-        builder.initial(where, number(value, "value"), line=line)
+        builder.initial(where, None if kind == UNKNOWN else number(value, "value"), line=line)
         return
     if kind == _FINAL:
         builder.final(name(address, "address"), number(value, "value"), line=line)
@@ -293,7 +325,7 @@ def _add(builder: Builder, line: int, cells: Cells) -> None:
         builder.fence(name(thread, "thread"), orders or FULL, line=line, tick=tick(time), **more)
         return
     who, place, what = name(thread, "thread"), name(address, "address"), number(value, "value")
-    when, width = tick(time), _within(size, "size", 31, 0)
+    when, width = tick(time), _bytes(size)
     if kind == Kind.READ:
         builder.read(who, place, what, line=line, tick=when, size=width, **more)
     elif kind == Kind.WRITE:
@@ -306,14 +338,15 @@ def _add(builder: Builder, line: int, cells: Cells) -> None:
 
 def _annotations(kind: Kind | str, orders: int, marks: int, cells: Cells) -> tuple[int, More]:
     """What the cells of ANNOTATIONS say, beside what the op said already: of a fence, and of any operation."""
-    fence, ordering, begin, end, addr, data, ctrl, pair = cells
+    fence, ordering, begin, end, order, addr, data, ctrl, pair = cells
     told = fence_kind(fence)
     if told and kind != Kind.FENCE:
         raise ValueError(f"fence {described(fence)} says what a fence orders, and this is none")
     if told and orders and told != orders:
         raise ValueError(f"op and fence say that this fence orders different things; keep fence {described(fence)}")
     more: More = {
-        "marks": marks | order(ordering), "begin": tick(begin, "begin"), "end": tick(end, "end"),
+        "marks": marks | aqrl(ordering), "begin": tick(begin, "begin"), "end": tick(end, "end"),
+        "order": place(order),
         "addr": _numbers(addr, "addr"), "data": _numbers(data, "data"), "ctrl": _numbers(ctrl, "ctrl")}
     if not _absent(pair):
         more["pair"] = number(pair, "pair")
@@ -446,15 +479,15 @@ def _others(history: History) -> Iterator[Operation]:
         yield from repeat((), len(history))
         return
     columns = [repeat(None, len(history)) if column is None else map(spelled, column.tolist()) for column, spelled in (
-        (history.fence, _fence_cell), (history.marks, _order_cell), (history.begin, _time_cell),
-        (history.end, _time_cell))]
+        (history.fence, _fence_cell), (history.marks, _aqrl_cell), (history.begin, _number_cell),
+        (history.end, _number_cell), (history.order, _number_cell))]
     yield from zip(*columns, *dependencies(history), strict=True)
 
 
 def needed(history: History) -> set[str]:
     """The columns of ANNOTATIONS that a history has something in."""
     found = {*ANNOTATIONS} & {*history.annotations()}
-    return found | {"order"} if history.marks is not None and (history.marks & ~EXCLUSIVE).any() else found
+    return found | {"aqrl"} if history.marks is not None and (history.marks & ~EXCLUSIVE).any() else found
 
 
 AHEAD = 1 << 18
@@ -504,12 +537,12 @@ def _fence_cell(orders: int) -> str | None:
     return None if orders in (0, FULL) else fence_name(orders)
 
 
-def _order_cell(marks: int) -> str | None:
-    return order_name(marks) or None
+def _aqrl_cell(marks: int) -> str | None:
+    return aqrl_name(marks) or None
 
 
-def _time_cell(time: int) -> int | None:
-    return None if time == NO_TICK else time
+def _number_cell(number: int) -> int | None:
+    return None if number < 0 else number
 
 
 def dependencies(history: History) -> Iterator[list[str | int | None]]:
@@ -528,16 +561,18 @@ def dependencies(history: History) -> Iterator[list[str | int | None]]:
     yield [reserved.get(operation) for operation in range(len(history))]
 
 
-def initial_values(history: History) -> dict[str, int]:
+def initial_values(history: History) -> dict[str, int | None]:
     """The initial values that must be written down: all, or none when a reader assumes the same.
 
     They are written too where a reader would otherwise number the locations in another order.
     """
     mentioned = dict.fromkeys([*history.location.tolist(), *_ends(history)])
     mentioned.pop(NO_LOCATION, None)
-    if not history.initial.any() and [*mentioned] == [*range(len(history.locations))]:
+    if not history.initial.any() and history.unknown is None and [*mentioned] == [*range(len(history.locations))]:
         return {}
-    return dict(zip(history.locations, history.initial.tolist(), strict=True))
+    unknown = np.zeros(len(history.locations), dtype=bool) if history.unknown is None else history.unknown
+    return {name: None if lost else value for name, value, lost
+            in zip(history.locations, history.initial.tolist(), unknown.tolist(), strict=True)}
 
 
 def final_values(history: History) -> dict[str, int]:
@@ -588,7 +623,7 @@ def statements_before(history: History) -> Iterator[Operation]:
     if not len(history) and not initial and not _ends(history):
         yield None, _INIT, None, 0, None, None, None
     for address, value in initial.items():
-        yield None, _INIT, address, value, None, None, None
+        yield None, UNKNOWN if value is None else _INIT, address, value, None, None, None
 
 
 def statements_after(history: History) -> Iterator[Operation]:

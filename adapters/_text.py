@@ -5,6 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePath
+from typing import NamedTuple
+
+
+class Pieces(NamedTuple):
+    """How some lines of a trace are read as a part of its history."""
+
+    headed: bool
+    """The first line that is neither blank nor a comment must stand before them."""
+    named: bool
+    """Each says whose history it belongs to, if there are several."""
+
 
 _BOM = b"\xef\xbb\xbf"
 _QUOTED = 40

@@ -31,7 +31,7 @@ _WIDTHS = (
     (1, re.compile(rb"[abcd]l|[sb]pl|[sd]il|[rt]\d+b")),
 )
 _FENCES = {b"MFENCE": FULL, b"LFENCE": FENCES["r.rw"], b"SFENCE": FENCES["w.w"]}
-WITHOUT_ADDRESS = (b"mfence", b"lfence", b"sfence", b"ld", b"st")
+_WITHOUT_ADDRESS = (b"mfence", b"lfence", b"sfence", b"ld", b"st")
 """How micro-operations begin that matter although no address is printed (accesses: to complain)."""
 _BARE = re.compile(rb"[A-Z]\w*")
 """The class of an operation (`IntAlu`), where its micro-operation would stand: the instruction is printed by itself."""
@@ -45,6 +45,15 @@ def width(register: bytes) -> int:
     [8, 4, 2, 1, 0]
     """
     return next((size for size, names in _WIDTHS if names.fullmatch(register)), 0)
+
+
+def named(text: bytes) -> bool:
+    """Whether an instruction that is printed indented is certainly one of x86: in capitals, but for system calls.
+
+    >>> named(b"  MOV_R_M "), named(b"  syscall "), named(b"  ldr   x1, [x0]")
+    (True, True, False)
+    """
+    return text.isupper() or text.strip() == b"syscall"
 
 
 def bare_fence(instruction: bytes, operation: bytes) -> int:
@@ -76,3 +85,15 @@ def role(instruction: bytes, operation: bytes) -> Role | None:
         return (does, 1) if does in ("write", "release") else ("unsized", 0)
     size = width(register)
     return (does, size) if size and does != "unsized" else ("unsized", 0)
+
+
+def does(text: bytes, operation: bytes, accesses: bool) -> Role:
+    """What a line says that a micro-operation does; `text` is the instruction, indented. `accesses`: its address is
+    printed."""
+    instruction = text.strip()
+    if not accesses and (orders := bare_fence(instruction, operation)):
+        return "fence", orders
+    if not accesses and not operation.startswith(_WITHOUT_ADDRESS):
+        return "nothing", 0
+    found = role(instruction, operation) if instruction.isupper() else None
+    return found or ("unknown" if accesses else "nothing", 0)

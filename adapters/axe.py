@@ -18,13 +18,17 @@ weak fences or load-reserveds is refused, since it would become another.
 
 from __future__ import annotations
 
+import codecs
+import io
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import count
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
+from gradual.compiler import can_compile
 from gradual.history import (
     FENCE,
     NO_TICK,
@@ -34,7 +38,6 @@ from gradual.history import (
     Builder,
     History,
     InputError,
-    Kind,
     NoMemory,
     Options,
     Skipped,
@@ -43,12 +46,16 @@ from gradual.history import (
 )
 from gradual.history.builder import More
 
+from . import _lines
+from ._axe_scanner import Scanner, Text
+from ._lines import BY_COLUMNS
 from ._rows import final_values, number, tick
 from ._rows import lines as came_from
-from ._text import decode, encode, is_text, lines, shown, stem
+from ._text import Pieces, decode, encode, is_text, shown, stem
 
 SUMMARY = "axe (CHERI) and rocket-chip's converted traces: `0: M[3] := 7`, histories ended by `check`"
 EXTENSIONS = ("axe",)
+PIECES = Pieces(headed=False, named=False)
 EXAMPLE = """\
 # SB
 0: M[0] := 1
@@ -84,7 +91,9 @@ _VALUE = _Sign(rf"({_NUMBER})", "a value")
 _READS, _WRITES = _sign("=="), _sign(":=")
 _END_TIME = r"(?:[ \t]*(\d+)\b(?![ \t]*:(?!=)))?"  # on the same line, and not the next operation's thread
 _TIME = rf"(?:\s*@\s*(?:(\d+)\b|(?=:))(?:[ \t]*:{_END_TIME})?)?"
-_CHECK = re.compile(r"\bcheck\b")
+_CHECK = re.compile(rb"\bcheck\b")
+_SMALL = 40_000
+"""Bytes from which on the compiled scanner pays: to load it takes as long as to read so much without."""
 
 
 class _Form:
@@ -128,47 +137,69 @@ def recognise(head: bytes) -> bool:
     return re.match(r"check\s*(\n|$)", text) is not None or _statement(text) is not None
 
 
-class _Chunk(NamedTuple):
-    """The text of one history, comments taken out."""
-
-    text: str
-    line: int
-    name: str | None
-
-
 def read(stream: BinaryIO, file: str, options: Options) -> Iterator[History | InputError]:
-    for index, chunk in enumerate(_chunks(stream), 1):
-        if not options.share.has(index - 1):
-            yield Skipped("", file)
-            continue
-        builder = Builder(chunk.name or f"{stem(file)}#{index}", file, options)
-        try:
-            _add_all(builder, chunk)
-            history: History | InputError = builder.build()
-        except InputError as error:
-            history = error
-        except MemoryError:
-            history = NoMemory(file, builder.name)
-        yield history
+    """The histories as they come: the first few statement by statement, those after them by the scanner."""
+    number, left = 0, Text(b"", 1)
+    for text, ended in _texts(stream):
+        if not ended:
+            left = text
+            break
+        yield _history(text, number, file, options)
+        number += 1
+    else:
+        return
+    for item in Scanner(left, number, file, options).items(stream, partial(_called, file)):
+        yield _history(item, number, file, options) if isinstance(item, Text) else item
+        number += 1
 
 
-def _chunks(stream: BinaryIO) -> Iterator[_Chunk]:
-    """Each history's text, as soon as its `check` is read."""
-    parts: list[str] = []
-    first, name, begun = 1, None, False
-    for at, line in lines(stream):
-        code, comment, after = line.partition("#")
-        if comment and not begun and not code.strip():
-            name = _name(after)
-        while "check" in code and (check := _CHECK.search(code)):
-            parts.append(code[: check.start()])
-            yield _Chunk("\n".join(parts), first, name)
-            code = code[check.end():]
-            parts, first, name, begun = [], at, None, False
-        parts.append(code.rstrip("\n"))
-        begun = begun or bool(code.strip())
+def _texts(stream: BinaryIO) -> Iterator[tuple[Text, bool]]:
+    """Each history's text, as soon as its `check` is read; in the end, or once the scanner pays, what is left."""
+    parts: list[bytes] = []
+    first, begun, size = 1, False, 0
+    for at, line in enumerate(stream, 1):
+        size += len(line)
+        while (check := _check(line)) is not None:
+            yield Text(b"".join((*parts, line[: check.start()])), first), True
+            line = line[check.end():]
+            parts, first, begun = [], at, False
+        parts.append(line)
+        begun = begun or bool(line.partition(b"#")[0].strip())
+        if size > _SMALL and can_compile():
+            yield Text(b"".join(parts), first), False
+            return
     if begun:
-        yield _Chunk("\n".join(parts), first, name)
+        yield Text(b"".join(parts), first), True
+
+
+def _check(line: bytes) -> re.Match[bytes] | None:
+    """The word that ends a history."""
+    return _CHECK.search(line.partition(b"#")[0]) if b"check" in line else None
+
+
+def _history(text: Text, number: int, file: str, options: Options) -> History | InputError:
+    if not options.share.has(number):
+        return Skipped("", file)
+    builder = Builder(_called(file, text.data, text.line, number), file, options)
+    try:
+        _add_all(builder, text)
+        return builder.build()
+    except InputError as error:
+        return error
+    except MemoryError:
+        return NoMemory(file, builder.name)
+
+
+def _called(file: str, data: bytes, line: int, number: int) -> str:
+    """The history's name: the last comment before it on a line of its own, if that is a single word."""
+    found = None
+    for at, text in enumerate(io.BytesIO(data), line):
+        code, comment, after = text.partition(b"#")
+        if code.removeprefix(codecs.BOM_UTF8).strip():
+            break
+        if comment and (at > line or number == 0):
+            found = _name(decode(after))
+    return found or f"{stem(file)}#{number + 1}"
 
 
 def _name(comment: str) -> str | None:
@@ -177,13 +208,13 @@ def _name(comment: str) -> str | None:
     return words[0] if len(words) == 1 and is_text(words[0]) else None
 
 
-def _add_all(builder: Builder, chunk: _Chunk) -> None:
-    text, line, counted, at = chunk.text, chunk.line, 0, 0
+def _add_all(builder: Builder, chunk: Text) -> None:
+    text, line, counted, at = _code(chunk), chunk.line, 0, 0
     end, clock = len(text.rstrip()), _Clock()
     while at < end:
         found = _statement(text, at)
         if found is None:
-            raise _misread(builder, chunk, at)
+            raise _misread(builder, text, chunk.line, at)
         form, match = found
         line += text.count("\n", counted, match.start(1))
         counted, at = match.start(1), match.end()
@@ -201,7 +232,7 @@ class _Clock:
         self._began: dict[str, int] = {}
         """The same without syncs, whose times count for nothing."""
 
-    def hold(self, thread: str, kind: Kind, begin: int, end: int) -> More:
+    def hold(self, thread: str, kind: int, begin: int, end: int) -> More:
         """What is said of an operation by its times. Raises ValueError."""
         if begin != NO_TICK and begin <= (last := self._last.get(thread, NO_TICK)):
             raise ValueError(f"begin times must increase in a thread: {begin} comes after {last}")
@@ -247,19 +278,24 @@ def _address(text: str) -> int:
     return number(text.strip("Mv[] \t\r\n"), "address")
 
 
-def _misread(builder: Builder, chunk: _Chunk, at: int) -> InputError:
+def _code(chunk: Text) -> str:
+    """The text without its comments."""
+    return re.sub("#[^\n]*", "", decode(chunk.data))
+
+
+def _misread(builder: Builder, text: str, line: int, at: int) -> InputError:
     """What the text lacks where it stops following the grammar."""
-    fails = [form.fails(chunk.text, at) for form in _FORMS]
+    fails = [form.fails(text, at) for form in _FORMS]
     far = max(position for position, _ in fails)
     wanted = list(dict.fromkeys(name for position, name in fails if position == far))
     if far == at:
         wanted.append("`check`")
-    text = chunk.text.rstrip()
+    text = text.rstrip()
     rest = text[far:].lstrip()
     if rest.startswith("@"):
         wanted = ["a time such as @ 10:20"]
     found = shown(rest.partition("\n")[0].rstrip()) if rest else "the end of the history"
-    line = chunk.line + text.count("\n", 0, len(text) - len(rest))
+    line += text.count("\n", 0, len(text) - len(rest))
     return builder.error(f"expected {' or '.join(wanted)}, found {found}", line)
 
 
@@ -268,38 +304,71 @@ def _misread(builder: Builder, chunk: _Chunk, at: int) -> InputError:
 
 def write(histories: Iterable[History], stream: BinaryIO, *, lines: bool = False) -> None:
     for history in histories:
-        stream.write(encode("".join(f"{line}\n" for line in _text(history, lines))))
+        _refuse(history)
+        threads, renamed = _numbered(history.threads, _thread_number)
+        stream.write(encode("".join(f"# thread {threads[name]} is {_word(name)}\n" for name in renamed)))
+        places, renamed = _numbered(history.locations, _address_number)
+        stream.write(encode("".join(f"# M[{places[name]}] is {_word(name)}\n" for name in renamed)))
+        stream.write(encode(f"# {_word(history.name)}\n"))
+        operations = _by_columns if len(history) >= BY_COLUMNS else _one_by_one
+        for text in operations(history, [str(threads[name]) for name in history.threads],
+                               [f"M[{places[name]}]" for name in history.locations], lines):
+            stream.write(text)
+        for address, value in final_values(history).items():
+            stream.write(f"final M[{places[address]}] == {value_text(value)}\n".encode())
+        stream.write(b"check\n")
 
 
-def _text(history: History, with_lines: bool) -> Iterator[str]:
-    _refuse(history)
-    threads, renamed = _numbered(history.threads, _thread_number)
-    yield from (f"# thread {threads[name]} is {_word(name)}" for name in renamed)
-    places, renamed = _numbered(history.locations, _address_number)
-    yield from (f"# M[{places[name]}] is {_word(name)}" for name in renamed)
-    yield f"# {_word(history.name)}"
+def _one_by_one(history: History, threads: list[str], places: list[str], with_lines: bool) -> Iterator[bytes]:
     for operation, line in enumerate(came_from(history)):
-        thread = threads[history.threads[history.thread[operation]]]
         times = f" @ {times}" if (times := history.times(operation)) else ""
         comment = f"  # line {line}" if with_lines and line else ""
-        yield f"{thread}: {_spelled(history, operation, places)}{times}{comment}"
-    yield from (f"final M[{places[address]}] == {value_text(value)}"
-                for address, value in final_values(history).items())
-    yield "check"
+        spelled = _spelled(history, operation, places)
+        yield f"{threads[history.thread[operation]]}: {spelled}{times}{comment}\n".encode()
 
 
-def _spelled(history: History, operation: int, places: dict[str, int]) -> str:
+def _spelled(history: History, operation: int, places: list[str]) -> str:
     kind = history.kind[operation]
     if kind == FENCE:
         return "sync"
-    place = f"M[{places[history.address(operation)]}]"
+    place = places[history.location[operation]]
     reads, writes = (f"{place} {sign} {value_text(int(column[operation]))}"
                      for sign, column in (("==", history.read), (":=", history.written)))
     return f"{{ {reads}; {writes} }}" if kind == RMW else reads if kind == READ else writes
 
 
+def _by_columns(history: History, threads: list[str], places: list[str], with_lines: bool) -> Iterator[bytes]:
+    """The same text, many operations at a time."""
+    for those in _lines.blocks(len(history)):
+        kind, location, line = history.kind[those], history.location[those], history.line[those]
+        reads, writes = (kind == READ) | (kind == RMW), (kind == WRITE) | (kind == RMW)
+        begin, end = (np.full(len(kind), NO_TICK) if column is None else column[those]
+                      for column in (history.begin, history.end))
+        timed, told = (begin != NO_TICK) | (end != NO_TICK), np.full(len(kind), with_lines) & (line != 0)
+        columns = [
+            _lines.names(history.thread[those], threads), _lines.names(kind, [": ", ": ", ": { ", ": sync"]),
+            _lines.names(location, [f"{place} == " for place in places], reads),
+            _lines.values(history.read[those], reads), _lines.names(kind, ["", "", "; ", ""]),
+            _lines.names(location, [f"{place} := " for place in places], writes),
+            _lines.values(history.written[those], writes), _lines.names(kind, ["", "", " }", ""]),
+        ]
+        if timed.any():
+            at, colon = (_lines.names(np.zeros_like(kind), [sign], timed) for sign in (" @ ", ":"))
+            columns += [at, _lines.numbers(begin, begin != NO_TICK), colon, _lines.numbers(end, end != NO_TICK)]
+        if told.any():
+            columns += [_lines.names(np.zeros_like(kind), ["  # line "], told), _lines.numbers(line, told)]
+        yield _lines.text(columns)
+
+
 def _refuse(history: History) -> None:
     """Refuse what axe would read as something else."""
+    if history.mixed:
+        raise InputError("axe has no sizes, and accesses of different sizes share bytes here; CSV, JSON and Parquet do",
+                         history.file, 0, history.name)
+    if history.unknown is not None:
+        raise InputError("axe has no initial values, every location starts with 0; nobody knows what "
+                         f"{history.locations[int(history.unknown.argmax())]} starts with", history.file, 0,
+                         history.name)
     for at in history.initial.nonzero()[0]:
         raise InputError(f"axe has no initial values, every location starts with 0; {history.locations[at]} "
                          f"starts with {value_text(int(history.initial[at]))}", history.file, 0, history.name)
@@ -311,16 +380,15 @@ def _refuse(history: History) -> None:
 
 
 def _refuse_times(history: History) -> None:
-    clock, operation = _Clock(), 0
+    clock, line = _Clock(), 0
     begins, ends = (np.full(len(history), NO_TICK) if column is None else column
                     for column in (history.begin, history.end))
     try:
-        for operation in range(len(history)):
-            clock.hold(str(history.thread[operation]), Kind(history.kind[operation]), int(begins[operation]),
-                       int(ends[operation]))
+        for line, thread, kind, begin, end in zip(*(column.tolist() for column in (  # noqa: B007 - told below
+                history.line, history.thread, history.kind, begins, ends)), strict=True):
+            clock.hold(str(thread), kind, begin, end)
     except ValueError as error:
-        raise InputError(f"axe would not read this: {error}", history.file, int(history.line[operation]),
-                         history.name) from None
+        raise InputError(f"axe would not read this: {error}", history.file, line, history.name) from None
 
 
 def _word(name: str) -> str:

@@ -6,21 +6,43 @@ import csv
 import io
 import os
 import zlib
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, repeat
 from operator import itemgetter
-from typing import BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 import numpy as np
 
 from gradual.history import Column, History, InputError, Options, value_text
 
-from ._rows import LINE, Groups, Row, Tabled, header, is_header, named_rows
-from ._text import decode, encode, lines, shown
+from . import _lines
+from ._lines import BY_COLUMNS
+from ._rows import (
+    COLUMNS,
+    LINE,
+    Groups,
+    Operation,
+    Row,
+    Tabled,
+    final_lines,
+    header,
+    is_header,
+    named,
+    operations,
+    statements_after,
+    statements_before,
+)
+from ._rows import lines as came_from
+from ._text import Pieces, decode, encode, lines, shown
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 SUMMARY = ("CSV with a header: thread, op, address, value; optionally read, time, size, history, the rows of a history "
-           "together; for weak models fence, order, begin, end, addr, data, ctrl, pair. # begins a comment line")
+           "together; order, the store order, where it is known; for weak models fence, aqrl, begin, end, addr, data, "
+           "ctrl, pair. # begins a comment line")
 EXTENSIONS = ("csv", "tsv")
+PIECES = Pieces(headed=True, named=True)
 EXAMPLE = """\
 history,thread,op,address,value,read
 MP,0,W,x,1,
@@ -37,6 +59,8 @@ _COMMENT = "#"
 """How a line begins that is none of the table."""
 _SMALL, _LARGE = 200_000, 1 << 30
 """The bytes of a file worth reading by columns: for less Arrow takes too long to load, more is too much to hold."""
+_SMALL_PIECE = 20_000
+"""The same of a piece of a stream: others will follow."""
 
 
 def recognise(head: bytes) -> bool:
@@ -46,9 +70,11 @@ def recognise(head: bytes) -> bool:
 
 def read(stream: BinaryIO, file: str, options: Options) -> Iterator[History | InputError]:
     source: Iterable[bytes] = stream
-    if file != "-" and os.path.isfile(file):  # nobody is still writing it
+    piece = isinstance(stream, io.BytesIO)
+    if piece or (file != "-" and os.path.isfile(file)):  # nobody is still writing it
         data, source = _ahead(stream)
-        if not options.hex and _SMALL <= len(data) <= _LARGE and isinstance(source, io.BytesIO):
+        small = _SMALL_PIECE if piece else _SMALL
+        if not options.hex and small <= len(data) <= _LARGE and isinstance(source, io.BytesIO):
             by_columns = _by_columns(data, file, options)
             if by_columns is not None:
                 yield from by_columns
@@ -238,11 +264,55 @@ class _Lines:
 def write(histories: Iterable[History], stream: BinaryIO, *, lines: bool = False) -> None:
     writer = csv.writer(_Lines(stream), lineterminator="\r\n")
     table = Tabled(histories)
-    writer.writerow((*table.columns, LINE) if lines else table.columns)
-    for name, rows in named_rows(table):
+    columns = (*table.columns, LINE) if lines else table.columns
+    writer.writerow(columns)
+
+    def write_rows(rows: Iterable[tuple[Operation, int | None]], name: str) -> None:
         for (thread, op, address, value, read, *more), line in rows:
             row = (*table.cells((thread, op, address, _value(value), _value(read), *more)), name)
             writer.writerow((*row, line) if lines else row)
+
+    for name, history in named(table):
+        write_rows(zip(statements_before(history), repeat(None)), name)
+        if len(history) < BY_COLUMNS:
+            write_rows(zip(operations(history), came_from(history), strict=True), name)
+        else:
+            for text in _by_columns_text(history, name, columns):
+                stream.write(text)
+        write_rows(zip(statements_after(history), final_lines(history), strict=True), name)
+
+
+def _by_columns_text(history: History, name: str, columns: Sequence[str]) -> Iterator[bytes]:
+    """The rows of the operations, many at a time."""
+    from ._columns import Columns, schema_of
+
+    of, has = Columns(history, name), schema_of([column for column in columns if column != LINE])
+    for those in _lines.blocks(len(history)):
+        batch = of.batch(those, has)
+        cells = [_texts(column, batch.column(column)) for column in has.names]
+        if LINE in columns:
+            cells.append(_lines.numbers(history.line[those], history.line[those] != 0))
+        yield _lines.text(cells, ",")
+
+
+def _texts(name: str, column: pa.Array) -> pa.Array:
+    """Cells as the csv module would write them."""
+    import pyarrow as pa
+
+    if not pa.types.is_integer(column.type):
+        distinct = column.dictionary_encode()
+        spelled = [_quoted(cell, name == COLUMNS[0]) for cell in distinct.dictionary.to_pylist()]
+        return pa.array(spelled, pa.string()).take(distinct.indices)
+    if name not in ("value", "read"):
+        return column.cast(pa.string())
+    return _lines.values(column.fill_null(0).to_numpy(), np.array(column.is_valid()))
+
+
+def _quoted(cell: str, first: bool) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\r\n").writerow([cell, ""])
+    text = line.getvalue().removesuffix(",\r\n")
+    return f'"{text}"' if first and text.startswith(_COMMENT) else text
 
 
 def _value(cell: str | int | None) -> str | None:

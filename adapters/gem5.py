@@ -1,4 +1,4 @@
-"""gem5 Exec logs (`--debug-flags=Exec`) of RISC-V and x86 machines. One log is one history.
+"""gem5 Exec logs (`--debug-flags=Exec`) of RISC-V, x86 and Arm (AArch64) machines. One log is one history.
 
 A line stands for one committed instruction or micro-operation; the lines of one CPU are in program
 order, so a CPU (or hardware thread) is a thread. Ticks only say where an operation came from.
@@ -27,24 +27,38 @@ What becomes what, where the log leaves a choice:
   make a register unknown; that only drops dependencies, and how many accesses are concerned is noted.
 - An rmw that writes back what it read (a failed compare-and-swap) is taken for a read: as a write it would
   have no value of its own. Every history allowed with the rmw is allowed with the read.
-- A store that faults is printed and, with the same value, printed again when it is retried: the CPU's
-  very next line. It counts once. (Where a handler's lines come between, both count, and if the value is
-  read it is refused for having two origins.) A load that faults has no D=; it must be retried later.
+- Where the log shows stores reach their cache (`_ruby`), from its beginning, that is the store order, as far as it is
+  certain which store it was.
+- Arm: `ldr`, `str` and the like are printed alike for 4 and 8 bytes. A value that fits into 4 is taken for one of 4:
+  that claims less. A `dmb` or `dsb` without its option is left out, as RISC-V's fences. A store-conditional prints
+  neither value nor status: its value is looked up in the registers, and the `cbz` or `cbnz` that follows tells whether
+  it succeeded. Dependencies are not followed. Atomics (`ldadd`, `cas`), pairs of words and vectors are refused where
+  they are selected. What was not known is noted.
+- A line marked FAULTING, in newer versions, did nothing; a system call is carried out as a fault, and counts.
+- In older ones, a store that faults is printed and, with the same value, printed again when it is retried: the CPU's
+  very next line. It counts once. (Where a handler's lines come between, both count: a read of the value may have
+  returned either.) A load that faults has no D=; it must be retried later.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from typing import BinaryIO
 
-from gradual.adapters import _riscv, _x86
-from gradual.adapters._cpu import Access, Cpu, Line
+from gradual.adapters import _arm, _exec_scanner, _riscv, _x86
+from gradual.adapters._cpu import Cpu, Line
+from gradual.adapters._dependencies import NOWHERE, UNKNOWN_ONLY
+from gradual.adapters._ruby import Ruby
+from gradual.adapters._selection import Selection, note_dropped
 from gradual.adapters._text import stem
+from gradual.adapters._thread import Access
 
-from gradual.history import EXCLUSIVE, Builder, History, InputError, Options
+from gradual.compiler import can_compile
+from gradual.history import EXCLUSIVE, Builder, History, InputError, NoAccess, Options
 
-SUMMARY = "gem5 Exec log (--debug-flags=Exec), RISC-V or x86; read only"
+SUMMARY = "gem5 Exec log (--debug-flags=Exec), RISC-V, x86 or Arm; read only"
 EXTENSIONS = ("out",)
 EXAMPLE = """\
 41000500: system.cpu0: T0 : 0x10c4e @main+64    : c_li a5, 1                 : IntAlu :  D=0x0000000000000001
@@ -71,10 +85,13 @@ _HEAD = re.compile(rb"(?:\w+: )?([^\s:]+):? (?:A\d+ )?(?:T(\d+)|(0x[0-9a-f]+.*|@
 _ADDRESS = re.compile(rb" A=0x([0-9a-f]+)\s")
 _DATA = re.compile(rb" D=(\S*)")
 _HEX = re.compile(rb"0x[0-9a-f]+")
+_FAULTING = re.compile(rb"\bFAULTING\b")
+"""Behind the result of an instruction: it faulted."""
 
 _ACCESSES = _riscv.ATOMIC | {"read", "write", "release", "unsized", "unknown"}
 _X86 = ("x86", 0)
-_ROLES = _riscv.ROLES | {b"": _X86}  # only x86 micro-operations are printed indented
+_ROLES = _riscv.ROLES | {b"": _X86}  # instructions of x86 and Arm are printed indented
+_WORD = 1 << 32
 
 
 def recognise(head: bytes) -> bool:
@@ -93,30 +110,42 @@ def read(stream: BinaryIO, file: str, options: Options) -> Iterator[History | In
 
 
 class _Reader:
-    """Reads one log, line by line."""
+    """Reads one log: line by line, and where it is long, by a scanner which leaves the odd lines."""
 
     def __init__(self, file: str, options: Options) -> None:
         self.builder = Builder(stem(file), file, options)
-        self.addresses = options.addresses
+        self.selection = Selection(options.addresses)
         self.heads: dict[bytes, Cpu] = {}
         """The CPUs by what stands before the pc."""
         self.cpus: dict[tuple[bytes, bytes], Cpu] = {}
         """The CPUs by object and hardware thread."""
-        self.outside: tuple[int, int] | None = None
-        """The lowest and the highest address that was not selected."""
         self.other = ""
         """Which other debug flag the log seems to come from."""
+        self.ruby = Ruby()
+        self.vague: set[str] = set()
+        """What the lines of Arm did not tell."""
         self.bare_atomic = 0
         """The line of the first atomic, -1 once one is printed with its result."""
 
     def read(self, stream: BinaryIO) -> None:
-        """All lines. Most set a register and do nothing else, so that is done here."""
+        numbered = enumerate(stream, 1)
+        self.lines(islice(numbered, _exec_scanner.FEW))
+        more = [*islice(numbered, 1)]
+        if more and not self.ruby.seen and can_compile():
+            self.ruby.close()  # its lines would have come by now, and the scanner tells it of no store
+            ((number, line),) = more
+            _exec_scanner.Scanner(self, number).read(line, stream)
+        else:
+            self.lines(chain(more, numbered))
+
+    def lines(self, numbered: Iterable[tuple[int, bytes]]) -> None:
+        """Most set a register and do nothing else, so that is done here."""
         heads, roles = self.heads, _ROLES
-        for number, line in enumerate(stream, 1):
+        for number, line in numbered:
             tick, _, rest = line.partition(b": ")
             fields = rest.split(b" : ")
             cpu = heads.get(fields[0]) or self._cpu(line, fields)
-            if cpu is None:
+            if cpu is None or (b"FAULTING" in line and self._faulted(fields)):
                 continue
             if len(fields) < 4:
                 self._without_result(cpu, fields, number)
@@ -136,27 +165,32 @@ class _Reader:
                 else:
                     sets = result.startswith(b" D=")
                     if sets:
-                        cpu.registers.results[operands.partition(b",")[0]] = result
-                    cpu.registers.dependencies.follow(text, sets)
+                        cpu.registers.results[operands.partition(b",")[0].rstrip()] = result
+                    cpu.registers.dependencies.follow(_riscv.use(text), sets)
             cpu.pc = pc
 
     def finish(self) -> History:
         for cpu in self.cpus.values():
             cpu.settle()
+            if cpu.exclusive is not None:
+                raise self._untold(cpu.exclusive)
         self._refuse_unfinished()
+        self.ruby.tell(self.builder)
+        if self.vague:
+            self.builder.note(f"gem5 does not tell everything about Arm: {'; '.join(sorted(self.vague))}")
         if not len(self.builder):
-            raise self.builder.error(self._nothing())
-        dropped = sum(cpu.registers.dependencies.dropped for cpu in self.cpus.values())
-        if dropped:
-            self.builder.note(f"{dropped} accesses may depend on more than is known, by registers that loads of other "
-                              "addresses, system calls or unknown instructions set: such dependencies are left out")
-        try:
-            return self.builder.build()
-        except InputError as error:
-            if self.addresses:
-                raise
-            raise self.builder.error(f"{error.message}. The log holds every access of the program: select "
-                                     "the shared locations with --addresses LO:HI", error.line) from None
+            raise NoAccess(self._nothing(), self.builder.file, 0, self.builder.name)
+        note_dropped(self.builder, (cpu.registers.dependencies for cpu in self.cpus.values()))
+        return self.selection.built(self.builder)
+
+    def cpu_of(self, line: bytes) -> Cpu | None:
+        fields = line.partition(b": ")[2].split(b" : ")
+        return self.heads.get(fields[0]) or self._cpu(line, fields)
+
+    def role_of(self, text: bytes, operation: bytes, accesses: bool) -> _riscv.Role | None:
+        """What an instruction with a result does; None where no table has it. `accesses`: its address is printed."""
+        role = _ROLES.get(text.partition(b" ")[0])
+        return _x86.does(text, operation, accesses) if role is _X86 else role
 
     def _cpu(self, line: bytes, fields: list[bytes]) -> Cpu | None:
         """The CPU of a line whose head is new, None where it is no Exec line.
@@ -167,6 +201,7 @@ class _Reader:
         if head is not None and head[3] is not None:
             fields[:1] = [b"", head[3]]
         if head is None or len(fields) < 3 or not fields[1].startswith((b"0x", b"@")):
+            self.ruby.look(line)
             if not self.other and not self.cpus:
                 self.other = next((name for name, pattern in _OTHERS if pattern.search(line)), "")
             return None
@@ -194,9 +229,22 @@ class _Reader:
             if self.bare_atomic == 0:
                 self.bare_atomic = number
 
+    def _faulted(self, fields: list[bytes]) -> bool:
+        """Whether a line is of an instruction that did nothing, because it faulted."""
+        if not any(_FAULTING.search(field) for field in fields[3:]):
+            return False
+        does = _ROLES.get(fields[2].partition(b" ")[0], ("nothing", 0))[0]
+        if does in _riscv.ATOMIC:
+            self.bare_atomic = -1
+        return does != "ecall" and not _arm.calls(fields[2])
+
     def _step(self, cpu: Cpu, role: _riscv.Role, line: Line) -> None:
         """What an instruction does beyond setting a register."""
+        if role is _X86 and not line.text.isupper():
+            self._arm_step(cpu, line)
+            return
         does, size = self._x86_role(cpu, line) if role is _X86 else role
+        self.builder.tears |= role is not _X86
         if does in _ACCESSES:
             self._access(cpu, does, size, line)
         elif does == "fence":
@@ -207,20 +255,63 @@ class _Reader:
             cpu.registers.system_call(line.pc)
         elif does == "link":
             cpu.registers.results[b"ra"] = line.result
-            cpu.registers.dependencies.follow(line.text, True)
+            cpu.registers.dependencies.follow(_riscv.use(line.text), True)
         elif does == "rest":  # it may set the register the first half was printed with, or another
             cpu.registers.results.pop(line.register, None)
 
     def _x86_role(self, cpu: Cpu, line: Line) -> _riscv.Role:
         accesses = b" A=" in line.result
         cpu.whole = cpu.whole or not accesses
-        instruction = line.text.strip()
-        if not accesses and (orders := _x86.bare_fence(instruction, line.operation)):
-            return "fence", orders
-        if not accesses and not line.operation.startswith(_x86.WITHOUT_ADDRESS):
-            return "nothing", 0
-        role = _x86.role(instruction, line.operation) if instruction.isupper() else None
-        return role or ("unknown" if accesses else "nothing", 0)
+        return _x86.does(line.text, line.operation, accesses)
+
+    def _arm_step(self, cpu: Cpu, line: Line) -> None:
+        """The same, of Arm."""
+        accesses, sets = b" A=" in line.result, b" D=" in line.result
+        cpu.whole = cpu.whole or not accesses
+        self.builder.tears = True
+        self._settle_exclusive(cpu, line)
+        does, size = _arm.role(line.text, line.operation) or ("unknown" if accesses else "", 0)
+        if does == "fence" and size:
+            cpu.fence(size, line.number, self._tick(line))
+        elif does == "fence":
+            self.vague.add("barriers without their option (dmb, dsb) are left out")
+        elif does == "call":
+            cpu.registers.results.clear()
+        elif does in _ACCESSES or does == "exclusive":
+            self._access(cpu, does, size, line)
+        elif not does:
+            target, known = _arm.sets(line.text)
+            if sets and known:
+                cpu.registers.results[target] = line.result
+            else:
+                cpu.registers.results.pop(target, None)
+
+    def _settle_exclusive(self, cpu: Cpu, line: Line) -> None:
+        """Whether the store-conditional before succeeded, if this line tells."""
+        held = cpu.exclusive
+        if held is None:
+            return
+        if held.branch is None:
+            cpu.exclusive = held.followed(line.text, line.pc)
+            if cpu.exclusive.branch is None and b" A=" in line.result:
+                raise self._untold(held)
+            return
+        cpu.exclusive, taken = None, held.branch.taken(line.pc)
+        if taken is None:
+            raise self._untold(held)
+        if taken != held.branch.on_success:
+            cpu.fail()
+            return
+        register, value = held.stored
+        if value is None:
+            raise self._unknown_register(cpu, held.words, register, held.access.line)
+        access, before = held.access._replace(size=held.access.size or _size(value)), cpu.count
+        cpu.conditional(access, value & access.mask)
+        self._stored(cpu, before, access, value)
+
+    def _untold(self, held: _arm.Exclusive) -> InputError:
+        return self.builder.error(f"nothing tells whether {held.words} succeeded: no cbz or cbnz looks at its status "
+                                  "before the next access", held.access.line)
 
     def _access(self, cpu: Cpu, does: str, size: int, line: Line) -> None:
         """An access: into the history where it is selected, and into the register where it sets one."""
@@ -236,39 +327,39 @@ class _Reader:
         if does in _riscv.ATOMIC:
             self.bare_atomic = -1
         address = int(found[1], 16)
-        riscv, dependencies = not line.text.startswith(b" "), cpu.registers.dependencies
-        came = _riscv.UNKNOWN_ONLY
-        if self._selects(address):
+        riscv, dependencies = line.of == "riscv", cpu.registers.dependencies
+        came = UNKNOWN_ONLY
+        if not self.selection.has(address):
+            if does == "write" and size and self.ruby.seen and (value := self._data(line)) is not None:
+                self.ruby.store(Access(address, size, line.number, 0), value)
+        else:
             before = cpu.count
-            depends = dependencies.of_access(does, line.text) if riscv and b" D=" in result else None
+            depends = dependencies.of_access(*_riscv.made_from(does, line.text)) if riscv and b" D=" in result else None
             marks = _marks(cpu, does, line)
             self._record(cpu, does, Access(address, size, line.number, self._tick(line), marks, depends), line)
-            came = frozenset({cpu.count}) if cpu.count > before else _riscv.NOWHERE
+            came = frozenset({cpu.count}) if cpu.count > before else NOWHERE
         if does == "unknown":
             cpu.registers.results.pop(line.register, None)
-        elif does != "write" and b" D=" in result:
+        elif does not in ("write", "exclusive") and b" D=" in result:
             cpu.registers.results[line.register] = result
         if riscv and does != "write":
             dependencies.come(line.register, came)
 
-    def _selects(self, address: int) -> bool:
-        for low, high in self.addresses.ranges:
-            if low <= address < high:
-                return True
-        if not self.addresses:
-            return True
-        low, high = self.outside or (address, address)
-        self.outside = min(low, address), max(high, address)
-        return False
-
     def _record(self, cpu: Cpu, does: str, access: Access, line: Line) -> None:
         """A selected access becomes an operation, if it took place and has a value."""
         if does == "unknown":
-            raise self.builder.error(f"{line} is no RISC-V or x86 access this reader knows", line.number)
+            raise self.builder.error(f"{line} is no RISC-V, x86 or Arm access this reader knows", line.number)
         if does == "unsized":
             raise self.builder.error(f"{line} does not tell how wide the access is, or its whole value; "
                                      "select addresses that are accessed with general registers", line.number)
+        if does == "exclusive":
+            names = [_arm.register(name) for name in _arm.operands(line.text)[:2]]
+            cpu.exclusive = _arm.Exclusive(access, {name: cpu.registers.value(name) for name in names}, str(line))
+            return
         value = self._data(line)
+        if value is not None and not access.size:
+            access = access._replace(size=_size(value))
+            self.vague.add("whether ldr, str and the like access 4 or 8 bytes")
         if value is None and does == "conditional":
             raise self.builder.error(f"{line} does not tell whether it succeeded (D=)", line.number)
         if value is None:
@@ -282,7 +373,9 @@ class _Reader:
             cpu.reserve(access, masked)
         elif does == "write" or does == "release":
             if not cpu.repeats(line.pc, access, masked):
+                before = cpu.count
                 (cpu.write if does == "write" else cpu.release)(access, masked)
+                self._stored(cpu, before if does == "write" else cpu.count, access, masked)
         elif does == "conditional" and value != 0:
             cpu.fail()
         else:
@@ -292,15 +385,26 @@ class _Reader:
         """An AMO or a successful store-conditional: what it writes is in its source register."""
         source = cpu.registers.value(line.source)
         if source is None:
-            raise self.builder.error(
-                f"what {line} on {cpu.name} writes is in register {line.source.decode(errors='replace')}, whose "
-                "value the log does not show before this line: the log must start earlier, or include the "
-                "instruction which sets the register", line.number)
+            raise self._unknown_register(cpu, str(line), line.source, line.number)
         source &= access.mask
+        before = cpu.count
         if line.text.startswith(b"sc"):
             cpu.conditional(access, source)
+            self._stored(cpu, before, access, source)
         else:
-            cpu.rmw(access, old, _riscv.amo_result(line.text, access.size, old, source))
+            new = _riscv.amo_result(line.text, access.size, old, source)
+            cpu.rmw(access, old, new)
+            self._stored(cpu, before if new != old else cpu.count, access, new)
+
+    def _stored(self, cpu: Cpu, before: int, access: Access, value: int) -> None:
+        """A store, which is the CPU's last operation if there is one more than before."""
+        self.ruby.store(access, value, cpu.name, cpu.count if cpu.count > before else 0)
+
+    def _unknown_register(self, cpu: Cpu, words: str, register: bytes, line: int) -> InputError:
+        return self.builder.error(
+            f"what {words} on {cpu.name} writes is in register {register.decode(errors='replace').lower()}, whose "
+            "value the log does not show before this line: the log must start earlier, or include the "
+            "instruction which sets the register", line)
 
     def _data(self, line: Line) -> int | None:
         """The value an access printed, None where it printed none."""
@@ -335,10 +439,8 @@ class _Reader:
 
     def _nothing(self) -> str:
         """Why there is no operation."""
-        if self.outside:
-            low, high = self.outside
-            return (f"no access falls inside --addresses {self.addresses}; this log touches {low:#x} to "
-                    f"{high:#x}")
+        if missed := self.selection.missed():
+            return missed
         if self.cpus:
             return ("this Exec log shows no access with its address and value (A= and D=); gem5 prints them "
                     "with --debug-flags=Exec (ExecResult, ExecEffAddr and, for x86, ExecMicro)")
@@ -349,7 +451,14 @@ class _Reader:
 
 def _marks(cpu: Cpu, does: str, line: Line) -> int:
     """The marks of an access: an atomic's acquire and release stand in the line before, or here in old versions."""
-    if does not in _riscv.ATOMIC or line.text.startswith(b" "):
+    if line.of == "arm":
+        return _arm.marks(line.text)
+    if does not in _riscv.ATOMIC or line.of == "x86":
         return 0
     ordering, cpu.ordering = cpu.ordering, 0
     return ordering | _riscv.marks(line.text.partition(b" ")[0]) | (0 if does == "rmw" else EXCLUSIVE)
+
+
+def _size(value: int) -> int:
+    """The width of an access of Arm that may be of 4 bytes or 8."""
+    return 4 if value < _WORD else 8

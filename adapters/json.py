@@ -28,8 +28,8 @@ EXAMPLE = """\
  {"history": "for weak models", "operations": [
   {"thread": 0, "op": "W", "address": "x", "value": 1, "begin": 10},
   {"thread": 0, "op": "F", "fence": "w.w"},
-  {"thread": 0, "op": "W", "address": "y", "value": 1, "order": "rl"},
-  {"thread": 1, "op": "LR", "address": "y", "value": 1, "order": "aq", "begin": 20, "end": 25},
+  {"thread": 0, "op": "W", "address": "y", "value": 1, "aqrl": "rl"},
+  {"thread": 1, "op": "LR", "address": "y", "value": 1, "aqrl": "aq", "begin": 20, "end": 25},
   {"thread": 1, "op": "R", "address": "x", "value": 1, "addr": [1]},
   {"thread": 1, "op": "SC", "address": "y", "value": 2, "data": [1], "ctrl": [1, 2], "pair": 1}
  ]}

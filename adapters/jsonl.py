@@ -8,11 +8,12 @@ from typing import BinaryIO
 from gradual.history import History, InputError, NoMemory, Options
 
 from ._objects import Item, as_text, begins_lines, histories, parse, unpacked
-from ._text import encode
+from ._text import Pieces, encode
 from ._text import lines as text_lines
 
 SUMMARY = "JSON Lines: an object per history, checked as soon as its line ends, or one per operation"
 EXTENSIONS = ("jsonl", "ndjson")
+PIECES = Pieces(headed=False, named=True)
 EXAMPLE = """\
 {"thread": 0, "op": "W", "address": "x", "value": 1, "history": "SB"}
 {"thread": 0, "op": "R", "address": "y", "value": 0, "history": "SB"}

@@ -20,9 +20,12 @@ def recognise(head: bytes) -> bool:
 
 
 def _open(source: Any) -> _batches.Opened:
+    from pyarrow import string
     from pyarrow.parquet import ParquetFile
 
-    file = ParquetFile(source)
+    first = ParquetFile(source)
+    words = [column.name for column in first.schema_arrow if column.type == string()]
+    file = ParquetFile(source, metadata=first.metadata, read_dictionary=words)  # as it has them: a number for each
     return file.schema_arrow.names, file.iter_batches()
 
 

@@ -12,24 +12,21 @@ files in any format, `generate` runs small machines. Everything heavy is importe
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import pandas
-
     from gradual.evidence.verdict import Verdict
+    from gradual.files import Source
     from gradual.history import Builder, History, InputError, Options
     from gradual.models import Model
     from gradual.progress import Progress
-
-    Source: TypeAlias = History | str | os.PathLike[str] | pandas.DataFrame | Sequence[Mapping[str, object]]
-    """What can be checked."""
+    from gradual.report.results import Results
 
 __version__ = "0.1.0"
 __all__ = [
     "Builder", "History", "InputError", "Options", "Verdict", "check", "classify", "explain", "generate", "read",
-    "shrink", "write",
+    "results", "shrink", "write",
 ]
 
 
@@ -70,6 +67,7 @@ def check(history: Source, model: str | Model = "sc", *, engine: str = "auto",
     from gradual.history import History, NotInTime
     from gradual.models import load
     from gradual.telling import words
+    from gradual.telling.notebook import knowing
 
     Deadline(timeout)
     spent, chosen = 0.0, load(model)
@@ -81,33 +79,28 @@ def check(history: Source, model: str | Model = "sc", *, engine: str = "auto",
         spent = history.reading
     verdict = pipeline.check(history, chosen, engine=engine, completion=completion, timeout=timeout, spent=spent,
                              unordered=unordered)
-    return words.told(verdict, history)
+    return knowing(words.told(verdict, chosen.takes(history)), history, chosen)
 
 
 def _only(source: Source, format: str | None = None, options: Options | None = None,
           timeout: float | None = None) -> History:
     from dataclasses import replace
 
+    from gradual import files
     from gradual.history import InputError
     from gradual.history import Options as Chosen
 
     if timeout is not None:
         options = replace(options or Chosen(), timeout=timeout)
-    if isinstance(source, str | os.PathLike):
-        path, histories = os.fspath(source), read(source, format=format, options=options)
-    else:
-        from gradual.adapters import table
-
-        path, histories = "", table(source, options or Chosen())
+    histories = files.histories(source, format, options or Chosen())
+    path = os.fspath(source) if isinstance(source, str | os.PathLike) else ""
     first: History | InputError | None = next(histories, None)
     if first is None:
         raise InputError("there is no history in it", path)
     if isinstance(first, Exception):
         raise first
     if not len(first) and not (options and options.allow_empty):
-        from gradual.files import NO_OPERATIONS
-
-        raise InputError(NO_OPERATIONS, path)
+        raise InputError(files.NO_OPERATIONS, path)
     if next(histories, None) is not None:
         raise InputError("there is more than one history in it; take them one by one", path)
     return first
@@ -125,6 +118,7 @@ def explain(verdict: Verdict, history: History, model: str | Model | None = None
     from gradual.telling import prose, shortened
 
     chosen = load(verdict.model if model is None else model)
+    history = history.knowing(verdict.given)
     if verdict.evidence is not None:
         try:
             certificate.check(history, chosen, verdict.evidence)
@@ -172,6 +166,15 @@ def read(path: str | os.PathLike[str], *, format: str | None = None,
     return files.read(path, format, options or Options())
 
 
+def results(dataset: str | os.PathLike[str]) -> Results:
+    """The verdicts that `gradual batch --out DATASET` left, for `.to_pandas()` and notebooks. Raises InputError."""
+    from pathlib import Path
+
+    from gradual.report.results import Results
+
+    return Results.read(Path(dataset))
+
+
 def write(histories: Iterable[History], path: str | os.PathLike[str], *, format: str | None = None) -> None:
     """Write histories to a file, in the format its name points to unless `format` says otherwise."""
     from gradual import files
@@ -180,11 +183,12 @@ def write(histories: Iterable[History], path: str | os.PathLike[str], *, format:
 
 
 def generate(machine: str = "sc", *, threads: int = 4, operations: int = 200, locations: int = 8,
-             seed: int = 0) -> History:
+             seed: int = 0, ordered: bool = False) -> History:
     """A random history with unique values, run on a small operational machine.
 
     machine  "sc", "tso", "pso", or one that is broken: `gradual generate --help` lists them
+    ordered  also tell in which order the stores reached memory, as the column `order` does
     """
     from gradual import machines
 
-    return machines.generate(machine, threads, operations, locations, seed)
+    return machines.generate(machine, threads, operations, locations, seed, ordered=ordered)

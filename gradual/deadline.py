@@ -34,6 +34,11 @@ class Deadline:
         self._end = None if self._seconds is None else time.monotonic() + self._seconds - spent
 
     @property
+    def seconds(self) -> float | None:
+        """All that there were."""
+        return self._seconds
+
+    @property
     def seconds_left(self) -> float | None:
         return None if self._end is None else max(0.0, self._end - time.monotonic())
 

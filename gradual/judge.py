@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from gradual.adapters import stem
 from gradual.deadline import Deadline
 from gradual.deciding import pipeline
-from gradual.deciding.ladder import LADDERS
 from gradual.evidence.verdict import Verdict, Witness
 from gradual.history import History, InputError, NoMemory, NotInTime, visible
 from gradual.models import Model, load
 from gradual.progress import Progress
 from gradual.telling import brief, words
 from gradual.telling import record as records
-from gradual.telling.shorten import SECONDS, Budget, shortened
+
+if TYPE_CHECKING:
+    from gradual.telling.budget import Budget
 
 Item = History | InputError
 
-MANY = 64
+MANY = 16
 """Small histories from which it pays to decide them together, in compiled code."""
 AT_MOST = 1000
 FAULT = "a fault in gradual, please report it with this trace: "
@@ -41,19 +44,24 @@ class Judgement:
     model: Model
     orders: dict[str, float] | None = None
     """What each partial store order leaves open, in percent, when that was asked for."""
+    first: bool = True
+    """Is this the first model for the history? Its notes are told once."""
 
-    def shortened(self, budget: Budget | None = None, at_most: float = SECONDS) -> Judgement:
+    def shortened(self, budget: Budget | None = None, at_most: float = math.inf) -> Judgement:
         """With the simplest evidence that can be found in the time."""
         if not isinstance(self.item, History) or self.verdict.verdict != "violation":
             return self
+        from gradual.telling.shorten import SECONDS, shortened
+
         shorten = shortened if budget is None else budget.shortened
         try:
-            verdict = shorten(self.verdict, self.item, self.model, at_most)
+            verdict = shorten(self.verdict, self.item, self.model, min(at_most, SECONDS))
         except MemoryError:  # what was found is good enough
             return self
         if verdict is self.verdict:  # there was no time, or nothing to shorten
             return self
-        return replace(self, verdict=words.told(replace(verdict, message=""), self.item))
+        told = words.told(replace(verdict, message=""), self.model.takes(self.item))
+        return replace(self, verdict=told)
 
     @property
     def line(self) -> str:
@@ -66,13 +74,17 @@ class Judgement:
 
     @property
     def text(self) -> str:
-        """The same, with the evidence of a violation."""
+        """The same, with the evidence of a violation and what there is to note of the history."""
         if isinstance(self.item, InputError) or self.verdict.verdict == "error":
             return self.line
         lines = brief(self.verdict, self.item, self.model).splitlines()
         if self.orders is not None:
             left = ", ".join(f"{percent:.2f} % by {name}" for name, percent in self.orders.items())
-            lines.append(f"write pairs left unordered: {left or 'there are none to order'}")
+            none = ("that takes one size per location" if self.item.mixed else
+                    "that takes values with one origin each" if self.item.ambiguous else "there are none to order")
+            lines.append(f"write pairs left unordered: {left or none}")
+        if isinstance(self.item, History) and self.first:
+            lines += [f"note: {note}" for note in self.item.notes]
         return "\n".join([self.line, *(f"    {line}" for line in lines)])
 
     @property
@@ -81,12 +93,12 @@ class Judgement:
             return records.error_record(self.name, self.item.file, self.verdict.model, self.verdict.message,
                                         self.verdict.verdict)
         orders = {} if self.orders is None else {"orders": self.orders}
-        return records.record(self.verdict, self.item) | orders
+        return records.record(self.verdict, self.model.takes(self.item)) | orders
 
     @property
     def witness(self) -> records.Record | None:
         if isinstance(self.verdict.evidence, Witness) and isinstance(self.item, History):
-            return records.witness_record(self.verdict, self.verdict.evidence, self.item)
+            return records.witness_record(self.verdict, self.verdict.evidence, self.model.takes(self.item))
         return None
 
     @property
@@ -126,6 +138,10 @@ class Judge:
     def status(self) -> int:
         return exit_status([*self._seen, FAULTY] if self._faulty else self._seen)
 
+    def count_error(self) -> None:
+        """Of no history: of what the user asked for."""
+        self._seen["error"] += 1
+
     def summary(self) -> str:
         """How many verdicts of each kind there were."""
         return "gradual: " + words.tallied(self._seen)
@@ -141,9 +157,11 @@ class Judge:
                     progress.start(f"{getattr(item, 'name', '')} under {model}")
                     known = early.get((place, model.name))
                     verdict = self._verdict(item, model) if known is None else known
+                    judged = item
                     if isinstance(item, History):
-                        verdict = words.told(verdict, item)
-                    judgement = Judgement(item, verdict, model, self._orders(item, model))
+                        verdict = words.told(verdict, model.takes(item))
+                        judged = item.knowing(verdict.given)
+                    judgement = Judgement(judged, verdict, model, self._orders(judged, model), model is self.models[0])
                     self._seen[judgement.verdict.verdict] += 1
                     self._faulty |= is_fault(verdict.message)
                     yield judgement
@@ -164,8 +182,7 @@ class Judge:
         found = {}
         histories = [item for p in places if isinstance(item := chunk[p], History)]
         for model in self.models:
-            unnamed = self.engine == "auto" and model.key in LADDERS  # a violation climbs the ladder for its name
-            for place, verdict in zip(places, many.decide(histories, model, violations=not unnamed), strict=True):
+            for place, verdict in zip(places, many.decide(histories, model, named=self.engine == "auto"), strict=True):
                 if verdict is not None:
                     found[place, model.name] = verdict
         return found

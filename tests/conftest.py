@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("quick", max_examples=50)
+settings.register_profile("thorough", max_examples=1000)  # pytest --hypothesis-profile=thorough
+settings.load_profile("quick")
 
 sys.path.insert(0, str(Path(__file__).parent))
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN and threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # behind nohup or &: commands under test must hear Ctrl-C
 
 SHARED = Path(__file__).parents[2] / "shared"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 from gradual.history import INITIAL
+from gradual.history.annotations import ACQUIRE, EXCLUSIVE, RCPC, RELEASE
 from gradual.models import Model
 from gradual.models import syntax as s
 from gradual.programs.executions import Execution
@@ -17,7 +18,7 @@ class Evaluator:
     """Events are numbers, initial writes the names of their locations."""
 
     def __init__(self, program: Program, execution: Execution) -> None:
-        events = program.events
+        events = [program.events[number] for number in program.seen(execution.events)]
         accessed = {event.location for event in events if event.location is not None}
         self.events: set[object] = {event.number for event in events} | accessed
         location = {event.number: event.location for event in events} | {name: name for name in accessed}
@@ -33,7 +34,7 @@ class Evaluator:
         r["po"] = {(a.number, b.number) for a in events for b in events
                    if a.thread == b.thread and a.number < b.number}
         r["po-loc"] = r["po"] & r["loc"]
-        r["rf"] = {(events[load].location if source == INITIAL else source, load)
+        r["rf"] = {(program.events[load].location if source == INITIAL else source, load)
                    for load, source in execution.rf.items()}
         for name, order in execution.co.items():
             whole = (name, *order)
@@ -41,13 +42,21 @@ class Evaluator:
         r["fr"] = {(b, d) for a, b in r["rf"] for c, d in r["co"] if a == c and b != d}
         for name in ("rf", "co", "fr"):
             r[name + "i"], r[name + "e"] = r[name] & r["int"], r[name] & r["ext"]
-        # a program has no times, and no dependencies yet: tdep, addr, data, ctrl and rmw are empty
+        for name in ("addr", "data", "ctrl"):  # a program has no times: tdep is empty
+            r[name] = {(load, event.number) for event in events for load in getattr(event, name)}
+        r["ctrl"] |= {(a, d) for a, b in r["ctrl"] for c, d in r["po"] if b == c}
+        r["rmw"] = {(event.pair, event.number) for event in events if event.pair is not None}
         sets = self.sets
         sets["_"] = self.events
         sets["R"] = {event.number for event in events if event.reads}
         sets["W"] = {event.number for event in events if event.writes} | accessed
         sets["M"], sets["IW"] = sets["R"] | sets["W"], accessed
-        sets["AMO"] = sets["X"] = sets["R"] & sets["W"]
+        sets["AMO"] = sets["R"] & sets["W"]
+        acquire, release, pc, sets["EX"] = ({event.number for event in events if event.marks & mark}
+                                            for mark in (ACQUIRE, RELEASE, RCPC, EXCLUSIVE))
+        sets["X"] = sets["AMO"] | sets["EX"]
+        sets["Acq"], sets["Rel"], sets["AcqRel"] = acquire - release, release - acquire, acquire & release
+        sets["A"], sets["Q"], sets["L"] = acquire & sets["R"] - pc, acquire & sets["R"] & pc, release & sets["W"]
         for event in events:
             if isinstance(event.instruction, Fence):
                 sets["F"].add(event.number)

@@ -40,11 +40,12 @@ class Execution:
         bits = {e: (15 if history.fence is None else fence[e]) for e in range(n) if kind[e] == FENCE}
         reads = {e for e in self.events if kind[e] in (READ, RMW)}
         writes = {e for e in self.events if e >= n or kind[e] in (WRITE, RMW)}
-        marked = {bit: {e for e in reads | writes if e < n and marks[e] & bit} for bit in (1, 2, 4, 8)}
+        marked = {bit: {e for e in reads | writes if e < n and marks[e] & bit} for bit in (1, 2, 4, 8, 16)}
+        atomic = (reads & writes) | marked[16]
         self.sets: dict[str, set[int]] = {
             "_": set(self.events), "R": reads, "W": writes, "M": reads | writes, "F": set(bits),
-            "IW": set(range(n, len(self.events))), "AMO": reads & writes, "EX": marked[8],
-            "X": (reads & writes) | marked[8], "Acq": marked[1] - marked[2], "Rel": marked[2] - marked[1],
+            "IW": set(range(n, len(self.events))), "AMO": atomic, "EX": marked[8],
+            "X": atomic | marked[8], "Acq": marked[1] - marked[2], "Rel": marked[2] - marked[1],
             "AcqRel": marked[1] & marked[2], "A": (reads & marked[1]) - marked[4], "Q": reads & marked[1] & marked[4],
             "L": writes & marked[2], **{name: {e for e in bits if bits[e] == kind} for name, kind in FENCES.items()}}
         pairs = set(product(self.events, self.events))

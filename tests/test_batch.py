@@ -14,21 +14,24 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from command import GRADUAL
+from command import gradual as run
 
 import gradual
 from gradual.batch.find import find, printable
 from gradual.machines import generate
 
-GRADUAL = [sys.executable, "-m", "gradual.cli"]
 VARYING = ["seconds"]
 
 
 def batch(*arguments: object, cwd: Path | None = None, pages: bool = False,
           **more) -> subprocess.CompletedProcess[bytes]:
-    command = [*GRADUAL, "batch", *map(str, arguments), *([] if pages else ["--no-pages"])]
+    command = ["batch", *map(str, arguments), *([] if pages else ["--no-pages"])]
     if not {"-j", "--jobs", "--dask"} & set(arguments):
         command += ["--jobs", "1"]  # a process starts in a second: those of all tests together are minutes
-    return subprocess.run(command, capture_output=True, cwd=cwd, timeout=120, **more)
+    if not more:
+        return run(*command, cwd=cwd, text=False)
+    return subprocess.run([*GRADUAL, *command], capture_output=True, cwd=cwd, timeout=120, **more)
 
 
 def rows(out: Path) -> pd.DataFrame:
@@ -75,8 +78,7 @@ def test_rows_are_those_of_check(traces: Path, tmp_path: Path) -> None:
     found = rows(tmp_path / "r")
     names = sorted(str(path) for path in traces.rglob("*") if path.is_file() and path.name != "README.md")
     assert sorted(found["source"].unique()) == names
-    printed = subprocess.run([*GRADUAL, "check", "--json", "--model", "sc", "--model", "tso", *names],
-                             capture_output=True).stdout.splitlines()
+    printed = run("check", "--json", "--model", "sc", "--model", "tso", *names).stdout.splitlines()
     expected = [json.loads(line) for line in printed]
     assert len(expected) == len(found)
     got = {(row["source"], row["history"], row["model"]): row for row in found.to_dict("records")}
@@ -148,7 +150,7 @@ def test_killed_between_compaction_and_clearing(traces: Path, tmp_path: Path) ->
 
 
 def test_interrupted_says_how_to_go_on(traces: Path, tmp_path: Path) -> None:
-    write(traces / "long.csv", count=4000)
+    write(traces / "long.csv", count=8000)
     command = [*GRADUAL, "batch", str(traces), "--out", str(tmp_path / "r")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         begun(tmp_path / "r")
@@ -333,8 +335,8 @@ def test_other_options_are_refused(traces: Path, tmp_path: Path) -> None:
 
 
 def test_two_writers(traces: Path, tmp_path: Path) -> None:
-    write(traces / "long.csv", count=2000)
-    command = [*GRADUAL, "batch", str(traces), "--out", str(tmp_path / "r")]
+    write(traces / "long.csv", count=8000)  # more than is done when the second one looks
+    command = [*GRADUAL, "batch", str(traces), "--out", str(tmp_path / "r"), "--model", "all"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         begun(tmp_path / "r")
         done = batch(traces, "--out", tmp_path / "r")
@@ -360,12 +362,12 @@ def test_pages_of_violations(tmp_path: Path) -> None:
     violations = found[found["verdict"] == "violation"]
     pages = list((tmp_path / "r/_pages").iterdir())
     assert len(pages) == len(violations) > 0
-    subprocess.run([*GRADUAL, "report", "r", "-o", "report.html"], cwd=tmp_path, check=True)
+    assert run("report", "r", "-o", "report.html", cwd=tmp_path).returncode == 0
     report = (tmp_path / "report.html").read_text()
     for page in pages:
         assert f'href="r/_pages/{page.name}"' in report
         assert "The contradiction" in page.read_text()
-    checked = subprocess.run([*GRADUAL, "check", *violations["source"]], cwd=tmp_path, capture_output=True, text=True)
+    checked = run("check", *violations["source"], cwd=tmp_path)
     shown = checked.stdout.replace("\n    ", "\n")
     assert all(explanation in shown for explanation in violations["explanation"]), "one shortening for both"
 
@@ -501,15 +503,41 @@ def test_what_may_never_end_is_refused(tmp_path: Path) -> None:
 
 
 def test_interrupted_as_it_starts(tmp_path: Path) -> None:
-    write(tmp_path / "t.csv", count=2000)
-    for after in (0.3, 0.5, 0.7):
-        process = subprocess.Popen([*GRADUAL, "batch", str(tmp_path / "t.csv"), "--out", str(tmp_path / "r")],
+    write(tmp_path / "t.csv", count=8000)  # more than is done by then
+    for after in (0, 0.1, 0.3):
+        process = subprocess.Popen([*GRADUAL, "batch", str(tmp_path / "t.csv"), "--out", str(tmp_path / f"r{after}"),
+                                    "--model", "all"],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        while not children.read_text():  # its workers
+            time.sleep(0.01)
         time.sleep(after)
         os.killpg(process.pid, signal.SIGINT)
         _, errors = process.communicate(timeout=60)
-        assert process.returncode in (130, -signal.SIGINT)  # before any line of ours it dies of it: 130 for a shell too
-        assert b"Traceback" not in errors
+        assert (process.returncode, b"Traceback" in errors) == (130, False), errors.decode()
+
+
+def test_an_interrupt_that_a_library_swallows_is_heeded(tmp_path: Path) -> None:
+    """Whatever is raised in a destructor goes no further."""
+    write(tmp_path / "t.csv", count=8000)
+    script = tmp_path / "swallowing.py"
+    script.write_text(f"""
+import signal, sys
+from gradual.batch.board import Board
+
+class Library:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+if __name__ == "__main__":
+    Board.show = lambda self: Library() and None
+    sys.argv = ["gradual", "batch", {str(tmp_path / "t.csv")!r}, "--out", {str(tmp_path / "r")!r}]
+    from gradual.cli import main
+    main()
+""")
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, timeout=60)
+    assert done.returncode == 130
+    assert b"the same command goes on from there" in done.stderr
 
 
 def test_reading_that_runs_out_of_memory_is_told(tmp_path: Path) -> None:
@@ -562,3 +590,28 @@ def test_no_more_workers_than_work_and_cores_allow(tmp_path: Path) -> None:
     started = time.monotonic()
     assert batch(tmp_path / "t.csv", "--out", tmp_path / "r", "-j", "300").returncode == 0
     assert time.monotonic() - started < 30
+
+
+HEX = "thread,op,address,value\n0,W,10,1\n0,R,1a,0\n"
+
+
+def test_oversights_are_told_once(tmp_path: Path) -> None:
+    """Whatever the number of files, models and workers; and what was read before an interruption counts."""
+    for n in range(3):
+        (tmp_path / f"hex{n}.csv").write_text(HEX)
+    write(tmp_path / "other.csv")
+    given = [*sorted(tmp_path.glob("*.csv")), "--model", "all", "--initial", "10=0", "-j", "2"]
+    done = batch(*given, "--out", tmp_path / "r", cwd=tmp_path)
+    assert done.returncode == 0 and b"no history" not in done.stderr
+    assert done.stderr.count(b"hex0.csv and 2 other files: the addresses look like hex without 0x (10, 1a)") == 1
+    done = batch(*given, "--out", tmp_path / "r", cwd=tmp_path)
+    assert done.returncode == 0 and not done.stderr  # nothing was read, and it is known what was
+
+
+def test_initial_values_of_nothing_and_hex(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(HEX)
+    for _ in range(2):
+        done = batch("t.csv", "--initial", "zz=5", "--initial", "10=0", "--out", "r", cwd=tmp_path)
+        assert done.returncode == 2 and done.stderr.count(b"no history has the address zz") == 1
+    done = batch("t.csv", "--initial", "0x1a=0", "--hex", "--out", "hex", cwd=tmp_path)
+    assert done.returncode == 0 and not done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise, permutations
 from pathlib import Path
 from random import Random
@@ -33,7 +34,7 @@ def test_a_replay_accepts_only_what_the_machine_does() -> None:
     """Every order of small histories: accepted by the replay exactly when the explored machine can do it."""
     rng = Random(3)
     accepted = refused = 0
-    for _ in range(150):
+    for _ in range(60):
         history = random_history(rng, max_operations=5, thin_air=0.05)
         if neighbouring_fences(history):  # whose order means nothing, though the machine has one
             continue
@@ -45,7 +46,7 @@ def test_a_replay_accepts_only_what_the_machine_does() -> None:
                 assert proves(history, model, Witness(order)) == wanted
                 accepted, refused = accepted + wanted, refused + (not wanted)
             assert possible == explore(history, model)
-    assert accepted > 500 and refused > 10_000
+    assert accepted > 200 and refused > 4_000
 
 
 def neighbouring_fences(history: History) -> bool:
@@ -138,8 +139,9 @@ def test_store_order_needs_a_reason() -> None:
                                 (Step(0, 1, (Edge("ww", 0, 1),), "global"), Step(1, 0, (Edge("ww", 1, 0),), "global"))))
 
 
-def _violations(model: str, seed: int) -> list[tuple[History, Cycle]]:
-    rng = Random(seed)
+@cache
+def _violations(model: str) -> list[tuple[History, Cycle]]:
+    rng = Random(11)
     found: list[tuple[History, Cycle]] = []
     while len(found) < 60:
         history = random_history(rng)
@@ -153,14 +155,14 @@ def _violations(model: str, seed: int) -> list[tuple[History, Cycle]]:
 @pytest.mark.parametrize("model", MODELS)
 def test_every_step_is_needed(model: str) -> None:
     """Proofs hold nothing idle: without any one of its steps the cycle is refused."""
-    for history, cycle in _violations(model, 11):
+    for history, cycle in _violations(model):
         for at in range(len(cycle.steps)):
             refuse(history, model, replace(cycle, steps=cycle.steps[:at] + cycle.steps[at + 1:]))
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_steps_only_use_earlier_ones(model: str) -> None:
-    for history, cycle in _violations(model, 12):
+    for history, cycle in _violations(model):
         turned = replace(cycle, steps=tuple(
             Step(step.after, step.before, step.path, step.scope) for step in cycle.steps))
         refuse(history, model, turned)

@@ -25,9 +25,11 @@ def _start(*command: object) -> subprocess.Popen[str]:
     return subprocess.Popen([sys.executable, "-m", *map(str, command)], stderr=subprocess.PIPE, text=True)
 
 
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[str]]]]:
-    """The address of a scheduler with two workers, and all their processes; no nannies: who is killed stays dead."""
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[subprocess.Popen[str]]]]:
+    """The address of a scheduler with two workers, and all their processes; no nannies: who is killed stays dead. They
+    take seconds to start, so the tests share them: the first needs any worker, the second two, the last ends all."""
+    tmp_path = tmp_path_factory.mktemp("cluster")
     scheduler = _start("distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
     assert scheduler.stderr is not None
     address = next(found[0] for line in scheduler.stderr if (found := re.findall(r"tcp://127\.0\.0\.1:\d+", line)))
@@ -43,7 +45,7 @@ def test_same_rows_as_here(cluster: tuple[str, list[subprocess.Popen[str]]], tmp
     address, _ = cluster
     for n in range(12):
         write(tmp_path / f"t/{n}.csv", "tso" if n % 3 else "sc", seed=n, operations=60)
-    write(tmp_path / "t/many.csv", count=2000)
+    write(tmp_path / "t/many.csv", count=800)
     (tmp_path / "t/damaged.csv").write_text("thread,op,address,value\n0,W,x,one\n")
     there = batch(tmp_path / "t", "--out", tmp_path / "there", "--dask", address, "--model", "all")
     here = batch(tmp_path / "t", "--out", tmp_path / "here", "--model", "all")

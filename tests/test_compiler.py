@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from random_histories import random_history
 
-from gradual.deciding.compiler import compiled, kernel, translation
+from gradual.compiler import compiled, kernel, translation
 from gradual.deciding.engine import tables
 
 FIELDS = {"row": "a b c:i8 d:f8", "one": "x y z:i8 real:f8"}
@@ -118,7 +118,7 @@ def test_compiled_is_what_it_is_plain(function: Any, tmp_path: Path, monkeypatch
     "return [x]", "for y in (1, 2): pass", "x: int = 3", "return g.rows[0].a", "return g.row[0].missing",
     "return unknown(x)", "x = 1 / 2", "x = g.row[0]", "assert x", "return x ** 2", "g.row = 1", "del x"])
 def test_other_python_is_refused(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "strange.py").write_text("from gradual.deciding.compiler import kernel\n\n"
+    (tmp_path / "strange.py").write_text("from gradual.compiler import kernel\n\n"
                                          f"@kernel\ndef strange(g: 'Both', x: int) -> int:\n    {line}\n    return 0\n")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "strange", raising=False)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from command import gradual
 
 from gradual.cli import contrast as command
 from gradual.contrast.counting import Count
@@ -23,13 +23,8 @@ FIELDS = ["a", "b", "differs", "instructions", "threads", "fences", "program", "
 ROOT = Path(__file__).parents[1]
 
 
-def gradual(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "gradual.cli", *map(str, arguments)], capture_output=True, text=True,
-                          cwd=ROOT, timeout=120)
-
-
 def contrast(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return gradual("contrast", *arguments)
+    return gradual("contrast", *arguments, cwd=ROOT)
 
 
 def test_two_models(tmp_path: Path) -> None:
@@ -219,11 +214,11 @@ def test_table(tmp_path: Path) -> None:
 
 
 def test_a_small_machine() -> None:
-    done = contrast("sc", "--machine", "tso", "--instructions", 4, "--threads", 2, "--runs", 200, "--json")
+    done = contrast("sc", "--machine", "tso", "--instructions", 4, "--threads", 2, "--runs", 80, "--json")
     *tests, last = map(json.loads, done.stdout.splitlines())
     assert done.returncode == 1 and last["forbidden"] >= 1 and last["tests"] == len(tests)
     (sb,) = (test for test in tests if test["program"] == "WX1 RY|WY2 RX")
-    assert sb["forbidden"] == [[0, 0]] and sb["runs"] == 200
+    assert sb["forbidden"] == [[0, 0]] and sb["runs"] == 80
     done = contrast("tso", "--machine", "tso", "--instructions", 3, "--runs", 50)
     assert done.returncode in (0, 4) and "0 outcomes seen that tso forbids" in done.stdout
 

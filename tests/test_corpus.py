@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from brute import MODELS
+from command import gradual as run
 
 import gradual
 from gradual.history import History
@@ -60,8 +61,8 @@ def test_the_readme_shows_what_is_printed() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     shown = [line[4:] for line in readme.splitlines() if line.startswith("    ")]
     (command,) = (line[2:] for line in shown if line.startswith("$ gradual check traces/gem5"))
-    done = subprocess.run([sys.executable, "-m", "gradual.cli", *command.split()[1:]], capture_output=True, cwd=ROOT)
-    printed = done.stdout.decode().splitlines()
+    done = run(*command.split()[1:], cwd=ROOT)
+    printed = done.stdout.splitlines()
     assert done.returncode == 1 and not done.stderr
     at = shown.index("$ " + command) + 1
     assert len(printed) >= 7

@@ -176,7 +176,7 @@ def test_many_together_as_one_by_one(model: Model) -> None:
     drawn_ones = drawn(31, 250, min_operations=0, max_operations=15, max_threads=4)
     made = [gradual.generate("tso", threads=3, operations=17, locations=3, seed=seed) for seed in range(50)]
     told = 0
-    for history, together in zip(drawn_ones + made, many.decide(drawn_ones + made, model), strict=True):
+    for history, together in zip(drawn_ones + made, many.decide(drawn_ones + made, model, named=False), strict=True):
         alone = check(history, model, engine="schedule")
         if together is not None:
             told += 1

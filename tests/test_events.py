@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import re
 from dataclasses import replace
 from functools import cache
@@ -51,6 +52,8 @@ from gradual.programs.unfolding import values_of
 
 CAUSALITY = Path(__file__).parents[1] / "traces" / "causality"
 READINGS = ("label", "visible")
+PROGRAMS = int(os.environ.get("PROGRAMS", "120"))
+"""Random ones; PROGRAMS=500 for more."""
 
 
 def catalogue() -> list[dict[str, str]]:
@@ -118,7 +121,7 @@ def test_tc1_in_full() -> None:
 
 def test_values_are_found() -> None:
     assert structure("TC17").values == (0, 42) and structure("TC12").values == (0, 1, 2)
-    with pytest.raises(ProgramError, match=r"more than 16 values \(0, 1, 2, 3, 7, 43, …\).*--values"):
+    with pytest.raises(ProgramError, match=r"more than 16 values of x \(0, 1, 2, 3, 7, 43, …\).*--values"):
         structure("TC9")
     assert [len(structure("TC11", values)) for values in ("0..1", "0..2", "0..3")] == [30, 58, 96]
     public = [(CAUSALITY / f"{test}.litmus").read_text().replace("42", "1") for test in ("TC17", "TC18")]
@@ -323,11 +326,11 @@ def ra(tmp_path_factory: pytest.TempPathFactory) -> Model:
     return load(str(file))
 
 
-def test_500_random_programs(ra: Model) -> None:
+def test_random_programs(ra: Model) -> None:
     """SC and RA by sentences and by executions of another unfolding, on another engine; what SC allows, J+R allows."""
     rng = Random(16)
     reached = {"sc": 0, "ra": 0, "jr": 0}
-    for _ in range(500):
+    for _ in range(PROGRAMS):
         program = random_program(rng)
         asked = goal_of(program)
         for model, judge in ((SC, load("sc")), (RA, ra)):
@@ -339,7 +342,7 @@ def test_500_random_programs(ra: Model) -> None:
         assert play is not None or not verdicts(asked, SC), program
         if play is not None:
             Certificate(asked).play(play)
-    assert 100 < reached["sc"] < reached["ra"] < reached["jr"] < 450, reached
+    assert 0.2 * PROGRAMS < reached["sc"] < reached["ra"] < reached["jr"] < 0.9 * PROGRAMS, reached
 
 
 def test_random_games() -> None:

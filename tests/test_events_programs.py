@@ -6,13 +6,14 @@ import dataclasses
 import json
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 from random import Random
 from xml.etree import ElementTree
 
 import pytest
+from command import GRADUAL
+from command import gradual as command
 from dataflow_machine import outcomes
 from test_events import CAUSALITY, catalogue, lisa, random_program
 
@@ -30,9 +31,6 @@ from gradual.programs.program import Bounds, Program
 from gradual.programs.scan import ProgramError
 from gradual.programs.trace import both_ways, history_of, witness
 from gradual.programs.unfolding import values_of, values_text
-
-GRADUAL = [sys.executable, "-m", "gradual.cli"]
-
 
 # --- reading and writing -------------------------------------------------------------------------
 
@@ -75,7 +73,8 @@ def test_a_program_without_data_flow_unfolds_into_itself() -> None:
 
 
 def test_dependencies() -> None:
-    program = lisa("deps", ["r[] r1 x; r[] r2 y+r1; w[] z (xor r2 r1); b[] r2 E; w[] x 1; E: r[] r3 z"], "0:r1=0")
+    program = lisa("deps", ["r[] r1 x; r[] r2 y+r1; w[] z (xor r2 r1); b[] r2 E; w[] x 1; E: r[] r3 z", "w[] x 1"],
+                   "0:r1=0")
     first = program.events[:5]
     assert [event.addr for event in first] == [(), (0,), (), (), ()]
     assert [event.data for event in first] == [(), (), (0, 1), (), ()]
@@ -202,15 +201,15 @@ def test_explosion() -> None:
     with pytest.raises(ProgramError, match="more than 100000 events"):
         dataclasses.replace(program, bounds=Bounds(tuple(range(6)))).events  # noqa: B018
     with pytest.raises(ProgramError, match="more than 16 values"):
-        lisa("counts", ["rmw[] r1 (add r1 1) x"], "true").events  # noqa: B018
+        lisa("counts", ["rmw[] r1 (add r1 1) x"] * 17, "true").events  # noqa: B018
+    assert len(lisa("counts", ["rmw[] r1 (add r1 1) x"] * 2, "true").events) == 4
 
 
 # --- the command line ----------------------------------------------------------------------------
 
 
 def run(*arguments: object, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*GRADUAL, "run", *map(str, arguments)], capture_output=True, text=True, input=stdin,
-                          timeout=120, check=False)
+    return command("run", *arguments, stdin=stdin)
 
 
 def test_command_line_verdicts() -> None:

@@ -10,17 +10,13 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 import pytest
+from command import gradual as run
 
 import gradual
 from gradual.history import InputError
 
-GRADUAL = [sys.executable, "-m", "gradual.cli"]
 SB = "thread,op,address,value\n0,W,x,1\n0,R,y,0\n1,W,y,1\n1,R,x,0\n"
 EVIL = "a\x1b[2Jb\x07\u202e"
-
-
-def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*GRADUAL, *map(str, arguments)], capture_output=True, text=True, timeout=120)
 
 
 def only(path: Path) -> gradual.History:
@@ -100,6 +96,8 @@ def test_histories_as_data_frames() -> None:
     assert frame.loc[1, ["thread", "address", "value", "read", "time", "line"]].tolist() == ["0", "x", 6, 5, 10, 2]
     assert frame["value"].isna().tolist() == [False, False, True, False, False]
     assert gradual.check(frame)
+    with pytest.raises(gradual.InputError, match="no operations"):
+        gradual.check([])
     big = gradual.generate("tso", operations=300)
     assert len(big.to_pandas()) == 300
     assert gradual.check(big.to_pandas(), "tso").verdict == gradual.check(big, "tso").verdict == "consistent"

@@ -29,7 +29,8 @@ from gradual.history import READ, History
 from gradual.models import Model, load
 from gradual.models.fit import General, fit
 from gradual.models.matrix import Matrices
-from gradual.models.syntax import Check, Expression
+from gradual.models.regular import Irregular, automaton, regular
+from gradual.models.syntax import Check, Expression, Fixpoint, Name, Sequence, Star, Union, Variable
 
 COHERENCE = "acyclic po-loc | rf | co | fr as coherence\n"
 GLOBAL = "acyclic po | rfe | co | fr as global\n"
@@ -52,6 +53,7 @@ def texts(tmp_path: Path) -> Any:
     GLOBAL, COHERENCE + GLOBAL, COHERENCE,
     "acyclic (po | rf | co | fr)+", "irreflexive (po | rf | co | fr)+",
     "let rec r = po | rfe | co | fr | r;r\nirreflexive r",
+    "let rec a = po | (po;a)\nacyclic a | rf | co | fr", "let rec a = po | a;a;po | a & loc\nacyclic a | rf | co | fr",
     "let com = rfe | co | fr\nlet ppo = po & (R*M) | po & (W*W)\nacyclic ppo | com",
     COHERENCE + GLOBAL + "empty rmw & (fre;coe) as atomicity",
     "acyclic po \\ (W*R) | rfe | ca",
@@ -70,11 +72,37 @@ def test_what_fits(texts: Any, lines: str) -> None:
     ("empty co & (W*R)", "asks for an empty relation that depends on the store order"),
     ("irreflexive fr;po;rf;po as seen", "the check seen is about pairs that are no closure"),
     ("acyclic po | rf", "none of its checks"),
+    ("let rec a = po | rf | co | fr | po;a irreflexive a as round", "about pairs that are no closure"),
+    ("let rec a = po | rf | co | fr | po;a acyclic a", "not all of co and fr"),
     ("acyclic po | rfe | coe | fre", "not all of co and fr"),
 ])
 def test_what_does_not_fit(texts: Any, lines: str, reason: str) -> None:
     with pytest.raises(General, match=reason.replace("(", r"\(")):
         fit(texts(lines))
+
+
+@pytest.mark.parametrize("recursion", ["po | (po;a)", "po;a | po", "rf | (a;po)", "fr | (a;po)", "po | (a;fence;po)",
+                                       "po | (po;a;po)", "po | a & loc", "po | (b;a) and b = po-loc | a"])
+def test_recursion_is_decided(texts: Any, recursion: str) -> None:
+    """Whether it is a closure or has to be looked at pair by pair."""
+    model = texts(f"let rec a = {recursion}\nacyclic a | po | rf | co | fr")
+    for seen, verdict in ((0, "violation"), (1, "consistent")):
+        builder = gradual.Builder("", "")
+        builder.write("0", "x", 1)
+        builder.write("0", "y", 1)
+        builder.read("1", "y", 1)
+        builder.read("1", "x", seen)
+        assert check(builder.build(), model).verdict == verdict
+
+
+def test_recursion_as_a_closure() -> None:
+    """Linear recursion is followed as an automaton, like the closure it is."""
+    a, po, addr, rfi = Variable("a"), Name("po"), Name("addr"), Name("rfi")
+    body = Union(po, Union(Sequence(Sequence(addr, rfi), a), Sequence(a, rfi)))
+    assert automaton(regular(Fixpoint("a", (("a", body),)))) == automaton(
+        regular(Sequence(Star(Sequence(addr, rfi)), Sequence(po, Star(rfi)))))
+    with pytest.raises(Irregular):
+        regular(Fixpoint("a", (("a", Union(po, Sequence(po, Sequence(a, po)))),)))
 
 
 def test_static_checks_are_checked(texts: Any) -> None:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from command import gradual as command
 
 import gradual
 from gradual.fuzz.client import MIXED, PATTERNS, random_client
@@ -16,12 +17,9 @@ from gradual.fuzz.machine import Small
 from gradual.history import FENCE, READ
 from gradual.machines import FAULTS
 
-GRADUAL = [sys.executable, "-m", "gradual.cli"]
-
 
 def fuzz(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*GRADUAL, "fuzz", *map(str, arguments)], capture_output=True, text=True, timeout=120,
-                          cwd=cwd)
+    return command("fuzz", *arguments, cwd=cwd)
 
 
 @pytest.mark.parametrize("pattern", [*PATTERNS, MIXED])

@@ -20,6 +20,7 @@ from gradual.history import (
     FENCES,
     FULL,
     INITIAL,
+    NO_PLACE,
     NO_SOURCE,
     READ,
     RELEASE,
@@ -31,10 +32,12 @@ from gradual.history import (
     WR,
     WRITE,
     WW,
+    Addresses,
     Builder,
     Column,
     History,
     InputError,
+    Options,
 )
 from gradual.history.part import part
 from gradual.history.reads_from import Values, by_sorting, sources
@@ -114,15 +117,15 @@ def controlled(history: History) -> set[tuple[int, int]]:
 
 def slow_sources(values: Values) -> tuple[list[int], list[int]]:
     """The definition: the only write of the location and value, or the initial one."""
-    def source(location: int, value: int) -> int:
+    def source(location: int, value: int, final: bool = False) -> int:
         found = [at for at in range(len(values.kind)) if values.kind[at] in (WRITE, RMW)
                  and values.location[at] == location and values.written[at] == value]
-        found += [INITIAL] * bool(values.initial[location] == value)
+        found += [INITIAL] * bool(values.initial[location] == value and not (found and final))
         return found[0] if len(found) == 1 else AMBIGUOUS if found else THIN_AIR
 
     reads = [source(values.location[at], values.read[at]) if values.kind[at] in (READ, RMW) else NO_SOURCE
              for at in range(len(values.kind))]
-    return reads, [source(at, values.final_value[at]) if values.has_final[at] else NO_SOURCE
+    return reads, [source(at, values.final_value[at], final=True) if values.has_final[at] else NO_SOURCE
                    for at in range(len(values.initial))]
 
 
@@ -160,3 +163,28 @@ def test_many_histories_at_once_have_the_sources_of_each() -> None:
                                           (final, one.final, starts[at], starts[at + 1])):
             local = found[begin:end]
             assert np.where(local >= 0, local - own[at], local).tolist() == wanted.tolist()
+
+
+def test_a_write_that_reaches_memory_has_a_place_in_the_store_order() -> None:
+    builder = Builder("seen", "trace.x", Options(Addresses([(0, 16)])))
+    builder.write("0", 8, 1)
+    builder.write("0", 99, 1)
+    builder.read("1", 8, 1)
+    builder.rmw("1", 8, 1, 2)
+    builder.stored("1", 2, line=5)
+    builder.stored("0", 2)  # which was not selected
+    builder.stored("0", 1)
+    history = builder.build()
+    assert history.order is not None and history.order.tolist() == [1, NO_PLACE, 0]
+    for thread, number, complaint in (("1", 2, "a second time"), ("1", 1, "and this is a read"),
+                                      ("1", 3, "thread 1 has no operation 3"), ("2", 0, "has no operation 0")):
+        with pytest.raises(InputError, match=complaint):
+            builder.stored(thread, number, line=7)
+
+
+def test_a_history_without_places_has_no_store_order() -> None:
+    builder = Builder("plain", "trace.x")
+    builder.write("0", "x", 1, order=NO_PLACE)
+    assert builder.build().order is None
+    with pytest.raises(InputError, match="order -2 is negative"):
+        builder.write("0", "x", 2, order=-2)

@@ -126,7 +126,7 @@ hostile_rows = st.builds(
     operations=st.none() | st.integers(0, 10**6))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(deadline=None)
 @given(rows=st.lists(hostile_rows, max_size=8))
 def test_any_rows_are_reported(rows: list[Row], tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.getbasetemp()

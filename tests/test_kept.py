@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gradual.deciding.compiler import kept
+from gradual.compiler import kept
 
 ROOT = Path(__file__).parents[1]
 NOWHERE = "/proc/nowhere"
@@ -45,7 +45,7 @@ def installation(tmp_path: Path) -> Iterator[Path]:
     shutil.copytree(ROOT / "gradual", folder / "gradual", ignore=shutil.ignore_patterns("*.o"))
     for name in ("adapters", "datalog"):
         shutil.copytree(ROOT / name, folder / "gradual" / name)
-    (folder / "gradual/deciding/compiler/__pycache__").mkdir(exist_ok=True)
+    (folder / "gradual/compiler/__pycache__").mkdir(exist_ok=True)
     yield folder
     _mode(folder, 0o755)
 
@@ -102,7 +102,7 @@ def test_another_folder_is_taken(tmp_path: Path) -> None:
 
 def test_a_temporary_folder_of_others_is_not_trusted(tmp_path: Path) -> None:
     mine = tmp_path / f"gradual-{os.getuid()}"
-    code = "from gradual.deciding.compiler.kept import folders; print(*folders(), sep=chr(10))"
+    code = "from gradual.compiler.kept import folders; print(*folders(), sep=chr(10))"
     assert str(mine) in run(code, {"TMPDIR": str(tmp_path)}).stdout.splitlines()
     mine.chmod(0o777)
     assert str(mine) not in run(code, {"TMPDIR": str(tmp_path)}).stdout.splitlines()
@@ -114,7 +114,7 @@ def test_a_read_only_installation_uses_what_it_brings(tmp_path: Path, without_pr
     there = {"PYTHONPATH": str(installation), "HOME": NOWHERE, "XDG_CACHE_HOME": NOWHERE, "GRADUAL_CACHE_DIR": ""}
     assert run(CHECK, there, cwd=tmp_path).stdout == "schedule\n"
     _mode(installation, 0o555)
-    never = "from gradual.deciding.compiler import native; native.compile_text = None"
+    never = "from gradual.compiler import native; native.compile_text = None"
     done = run(f"{never}\n{CHECK}", {**there, "TMPDIR": NOWHERE}, *without_privileges, cwd=tmp_path)
     assert (done.stdout, done.stderr) == ("schedule\n", "")
 

@@ -50,14 +50,14 @@ def _agrees_with_the_definitions(history: History) -> None:
         assert _store_order(history, TSO) == brute_wpww(history)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_criteria_and_store_orders_are_the_defined_ones(seed: int) -> None:
     rng = Random(seed)
     for _ in range(150):
         _agrees_with_the_definitions(random_history(rng))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(deadline=None)
 @given(histories())
 def test_criteria_are_the_defined_ones_shrinking(history: History) -> None:
     _agrees_with_the_definitions(history)
@@ -69,7 +69,7 @@ def _hierarchy(found: dict[str, bool | None]) -> None:
         assert not found[stronger] or found[weaker], f"{stronger} without {weaker}"
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_hierarchy(seed: int) -> None:
     rng = Random(1000 + seed)
     for _ in range(150):

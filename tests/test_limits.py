@@ -169,6 +169,8 @@ def test_memory_of_check(large: Path, tmp_path: Path) -> None:
     assert done.returncode == 3, done.stdout + done.stderr
     assert "memory" in done.stdout + done.stderr
     assert timed("check", large, "--memory", "lots")[0].returncode == 2
+    done, _ = timed("check", tmp_path / "ok.csv", "--memory", "1K")
+    assert done.returncode == 2 and "less than 1M" in done.stderr
 
 
 def test_the_plain_encoding_is_bounded() -> None:

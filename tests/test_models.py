@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import csv
 import pickle
-import subprocess
-import sys
 from pathlib import Path
 from random import Random
 
 import pytest
+from command import gradual as run
 from pairs import Evaluator
 from test_programs import random_program
 
@@ -25,7 +24,6 @@ from gradual.programs.program import Program
 
 LITMUS = Path(__file__).parents[1] / "traces" / "litmus"
 HERD = Path(__file__).parents[2] / "shared" / "models" / "herd"
-GRADUAL = [sys.executable, "-m", "gradual.cli"]
 
 RELAXED = """Relaxed "TSO that also gives up write→write to other locations"
 (* weaker than: tso *)
@@ -314,6 +312,7 @@ ODD = [
     "empty rf & (IW * R) & ~(loc & int)",
     "empty [AMO] ; po ; [F] ; po ; [~AMO & M]",
     "let rec a = (po & (R * M)) | b ; a and b = rfe | (fr ; a) acyclic a | b",
+    "let rec a = po-loc | (rf ; a) | (a ; co) acyclic a",
     "empty (domain(fr) & range(rfi)) \\ AMO",
     "empty R \\ range(rf) acyclic po | rf*; [W]; co",
     "let X(S) = [S] ; (co | po)* ; [S] irreflexive X(W) & fr^-1 acyclic coi | fri | rfi | (coe ; fre?)",
@@ -369,10 +368,6 @@ def test_derived_forbids_nothing() -> None:
 # --- a user's model ----------------------------------------------------------------------------------
 
 
-def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*GRADUAL, *map(str, arguments)], capture_output=True, text=True, timeout=120, check=False)
-
-
 def test_a_model_of_a_few_lines_runs(tmp_path: Path) -> None:
     mine = tmp_path / "relaxed.cat"
     mine.write_text(RELAXED)
@@ -396,4 +391,8 @@ def test_models_are_listed_and_printed(tmp_path: Path) -> None:
                     ["run", LITMUS / "SB.litmus", "--model", bad], ["shrink", "traces/figures.csv", "--model", bad]):
         done = run(*command)
         assert done.returncode == 2 and f"{bad}:1:14: nothing is called foo" in done.stderr and not done.stdout
-    assert "no model called 'foo'; there are SC, Ztso" in run("check", "traces/figures.csv", "--model", "foo").stderr
+    unknown = run("check", "traces/figures.csv", "--model", "foo").stderr
+    assert "no model called 'foo'; there are SC, Ztso" in unknown
+    assert "`gradual run` also takes jr, ra, c11, rc11" in unknown
+    assert "`gradual run --model rc11` takes it" in run("check", "traces/figures.csv", "--model", "rc11").stderr
+    assert {"jr", "ra", "c11", "rc11"} <= {line.partition(":")[0] for line in run("models").stdout.splitlines()}

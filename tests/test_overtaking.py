@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,6 +10,7 @@ from random import Random
 
 import pytest
 from brute import MODELS, Events, _axioms, _store_orders, acyclic, store_order_pairs
+from command import gradual as run
 from random_histories import random_history
 from theory import parse
 
@@ -146,13 +144,6 @@ def test_long_histories_within_their_time(stronger: Model, model: Model) -> None
         found = difference(history, stronger, model, verdict.evidence, patience)
         certificate.replay(history, model.name, found.order)
         assert len(found.overtakings) <= before and (patience or not found.minimal)
-
-
-def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([sys.executable, "-m", "gradual.cli", *map(str, arguments)], text=True,
-                          capture_output=True, timeout=120, env={**os.environ, "PYTHONUTF8": "1"})
-    assert "Traceback" not in done.stdout + done.stderr
-    return done
 
 
 def test_the_command(tmp_path: Path) -> None:

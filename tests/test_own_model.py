@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from random import Random
 
 import pytest
+from command import gradual as run
 from random_histories import random_history
 from theory import parse
 
@@ -59,13 +58,6 @@ def traces(tmp_path: Path) -> Path:
         histories.append(builder.build())
     gradual.write(histories, file)
     return file
-
-
-def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([sys.executable, "-m", "gradual.cli", *map(str, arguments)], capture_output=True, text=True,
-                          timeout=120, cwd=cwd)
-    assert "Traceback" not in done.stdout + done.stderr, done.stderr
-    return done
 
 
 def verdicts(output: str) -> dict[str, str]:

@@ -59,7 +59,7 @@ def test_histories_are_those_that_were_asked_for_and_the_same_again() -> None:
     first, again = (list(histories(3, cores=4, operations=21, locations=5, seed=2, batch=size)) for size in (2, 3))
     for history, same in zip(first, again, strict=True):
         assert (history.read == same.read).all() and (history.kind == same.kind).all()
-        assert len(history) == 21 and len(history.threads) == 4 and len(history.locations) == 5
+        assert len(history) == 21 and len(history.threads) == 4 and len(history.locations) <= 5
         assert (history.location[history.kind != FENCE] >= 0).all()
     assert (first[0].kind != first[1].kind).any()
 

@@ -70,12 +70,24 @@ def test_it_is_the_least_fixpoint_of_a_users_model(relaxed: Model) -> None:
         assert forced(history, relaxed) == saturated(history, relaxed)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(histories(max_operations=10))
 def test_it_is_the_least_fixpoint_shrinking(history: History) -> None:
     if not impossible_observation(history, "coherence"):
         for model in map(load, MODELS):
             assert forced(history, model) == saturated(history, model)
+
+
+@EVERY_MODEL
+def test_it_contradicts_what_a_cycle_of_facts_does(model: Model) -> None:
+    """So nothing has to be counted there."""
+    drawn = possible_histories(9, 150, max_threads=4, max_operations=14, fence=0.12, fences=EVERY_KIND)
+    refuted = [history for history in drawn if check(history, model, engine="schedule").decided_by == "cycle"]
+    assert len(refuted) > 20
+    for history in refuted:
+        assert forced(history, model) is None
+        found = check(history, model, engine="schedule")
+        assert (found.ordered_by, found.unordered_pairs) == ("saturation", None)
 
 
 @EVERY_MODEL

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import pkgutil
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +11,7 @@ from random import Random
 import numpy as np
 import pytest
 from brute import brute_model
+from command import gradual as run
 from random_histories import random_history
 from searching import searched
 from theory import TABLE, parse
@@ -188,13 +186,6 @@ def test_no_module_takes_the_place_of_a_public_function() -> None:
 
 
 # --- the command
-
-
-def run(*arguments: str | Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([sys.executable, "-m", "gradual.cli", *map(str, arguments)], input=stdin, text=True,
-                          capture_output=True, timeout=120, env={**os.environ, "PYTHONUTF8": "1"})
-    assert "Traceback" not in done.stdout + done.stderr
-    return done
 
 
 @pytest.fixture

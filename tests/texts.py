@@ -25,6 +25,7 @@ class Text:
 
     name: str
     checks: tuple[Check, ...]
+    splits_rmws: bool = False
 
 
 def union(*terms: Expression | str) -> Expression:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gradual.history import EXCLUSIVE, FENCES, ORDERS, Builder, History
+from gradual.history import AQRL, EXCLUSIVE, FENCES, Builder, History
 
 TIME = 100
 """Between the times of two operations, where dependencies are told as times."""
@@ -30,7 +30,7 @@ def _thread(builder: Builder, name: str, operations: list[str], timed: bool) -> 
         body, _, order = body.partition(".") if not body.startswith("F") else (body, "", "")
         more: dict = {}
         if order:
-            more["marks"] = ORDERS[order if order in ORDERS else order[:-1] + ".pc"]
+            more["marks"] = AQRL[order if order in AQRL else order[:-1] + ".pc"]
         sources = [int(dependency[1:]) for dependency in dependencies]
         if timed:
             if sources:

@@ -1,4 +1,5 @@
-"""Is a history consistent with a model? By the definitions: every store order is tried, and every check looked at.
+"""Is a history consistent with a model? By the definitions: everything that reads can have read and every store order
+is tried, and every check looked at.
 
 A relation is a list of whole numbers, one per event: bit b of number a says whether (a, b) is in it. A set is one such
 number. Events are the operations, then an initial write per location.
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import permutations, product
 
+from experiments.axioms.apart import apart
 from gradual.history import FENCE, INITIAL, NO_SOURCE, READ, RMW, THIN_AIR, WRITE, History
 from gradual.models import Model
 from gradual.models import syntax as s
@@ -18,6 +20,19 @@ FENCES = {"Fence.tso": "rr rw ww", "Fence.i": "", **{
     f"Fence.{p}.{q}": " ".join(a + b for a in p for b in q) for p in ("r", "w", "rw") for q in ("r", "w", "rw")}}
 BITS = {"rr": 1, "rw": 2, "wr": 4, "ww": 8}
 INSTRUCTIONS = 16
+
+
+def readings(history: History) -> Iterator[History]:
+    """Each way in which the values can have come about: every read from every write of its value."""
+    def origins(at: int, value: int) -> list[int]:
+        found = [int(w) for w in history.writes if history.location[w] == at and history.written[w] == value]
+        return found + [INITIAL] * int(history.initial[at] == value) or [THIN_AIR]
+
+    reads = {int(r): origins(int(history.location[r]), int(history.read[r])) for r in history.reads}
+    ends = {len(history) + at: origins(at, int(history.final_value[at]))
+            for at in range(len(history.locations)) if history.final_line[at] >= 0}
+    for chosen in product(*reads.values(), *ends.values()):
+        yield history.read_as(zip([*reads, *ends], chosen, strict=True))
 
 
 class Brute:
@@ -35,6 +50,8 @@ class Brute:
 
     def allows(self, model: Model) -> bool:
         """Is there a store order with which every check of the model holds?"""
+        if model.splits_rmws and RMW in self._history.kind:
+            return Brute(apart(self._history)).allows(model)
         if (self._history.source == THIN_AIR).any() or (self._history.final == THIN_AIR).any():
             return False
         static = [check for check in model.checks if not _mentions_order(check.expression)]
@@ -56,8 +73,15 @@ class Brute:
             writes = [int(w) for w in history.writes if history.location[w] == at]
             last = int(history.final[at])
             choices.append([(self._n + at, *order) for order in permutations(writes)
-                            if last == NO_SOURCE or (order[-1] if order else INITIAL) == last])
+                            if (last == NO_SOURCE or (order[-1] if order else INITIAL) == last) and self._told(order)])
         yield from map(list, product(*choices))
+
+    def _told(self, order: tuple[int, ...]) -> bool:
+        """Is this as the history tells, as far as it does?"""
+        if self._history.order is None:
+            return True
+        places = [int(self._history.order[write]) for write in order if self._history.order[write] >= 0]
+        return places == sorted(places)
 
     def _order_stores(self, orders: Iterable[tuple[int, ...]]) -> None:
         co = [0] * self._size
@@ -90,8 +114,9 @@ class Brute:
         initial = ((1 << self._size) - 1) & ~((1 << n) - 1)
         reads = operations(k in (READ, RMW) for k in kind)
         writes = operations(k in (WRITE, RMW) for k in kind) | initial
-        acquire, release, rcpc, exclusive = (operations(bool(mark & bit) for mark in marks) for bit in (1, 2, 4, 8))
-        amo = operations(k == RMW for k in kind)
+        acquire, release, rcpc, exclusive, half = (
+            operations(bool(mark & bit) for mark in marks) for bit in (1, 2, 4, 8, 16))
+        amo = operations(k == RMW for k in kind) | half
         found = {
             "_": (1 << self._size) - 1, "R": reads, "W": writes, "M": reads | writes, "IW": initial, "AMO": amo,
             "F": operations(k == FENCE for k in kind), "EX": exclusive, "X": amo | exclusive,
@@ -132,7 +157,14 @@ class Brute:
             found[name] = pairs(() if given is None else ((int(a), int(b)) for a, b in given))
         found["ctrl"] = _union(found["ctrl"], _compose(found["ctrl"], po))
         found["tdep"] = pairs((a, b) for a, b in every if thread[a] == thread[b] and a < b and self._waited(a, b))
+        found["rt"] = pairs((a, b) for a, b in every if max(a, b) < n and self._came_first(a, b))
         return found
+
+    def _came_first(self, a: int, b: int) -> bool:
+        history = self._history
+        if history.begin is None or history.end is None or FENCE in (history.kind[a], history.kind[b]):
+            return False
+        return 0 <= int(history.end[a]) < int(history.begin[b])
 
     def _waited(self, a: int, b: int) -> bool:
         """Did the read a end before b began, or, where that is not known, the last access before b of which it is?"""
@@ -152,6 +184,8 @@ class Brute:
         if check.kind == "empty":
             return not (any(found) if isinstance(found, list) else found)
         assert isinstance(found, list)
+        if check.name == "global" and self._history.real_time:
+            found = _union(found, self._static["rt"])
         closed = _closure(found) if check.kind == "acyclic" else found
         return not any(row >> a & 1 for a, row in enumerate(closed))
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
-from gradual.history import EXCLUSIVE, FENCE, FENCES, ORDERS, READ, RMW, WRITE, Builder, History
+import numpy as np
+
+from gradual.history import AQRL, EXCLUSIVE, FENCE, FENCES, READ, RMW, WRITE, Builder, Column, History
 from gradual.history.builder import More
+from gradual.history.reads_from import by_values
 
 LOCATIONS = "xyz"
 WRITES = 4
@@ -109,7 +113,7 @@ class _Drawing:
         if kind != READ:
             more["data"] = some()
         if rng.random() < self._marked:
-            more["marks"] = rng.choice([*ORDERS.values()])
+            more["marks"] = rng.choice([*AQRL.values()])
         self._times(more, e, kind)
         self._pair(more, e, kind)
         return more
@@ -131,3 +135,18 @@ class _Drawing:
         elif kind == WRITE and location == self._at[e] and self._rng.random() < self._paired:
             more["pair"] = number
             self._reserved[thread] = 0, -1
+
+
+def with_values(history: History, rng: Random, count: int) -> History:
+    """The same with values from so few, which several writes share; now and then memory starts with one of them, or a
+    read returns another."""
+    def fewer(values: Column, starts: Column) -> Column:
+        return np.where(values > 0, 1 + values % count, starts)
+
+    starts = np.array([int(rng.random() < 0.2) for _ in history.locations], dtype=np.int64)
+    read = fewer(history.read, np.append(starts, 0)[history.location])
+    for r in history.reads.tolist():
+        if rng.random() < 0.1:
+            read[r] = rng.randint(1, count)
+    return by_values(replace(history, read=read, written=fewer(history.written, np.int64(0)), initial=starts,
+                             final_value=fewer(history.final_value, starts)))

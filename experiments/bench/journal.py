@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import statistics
+import threading
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
@@ -26,6 +27,8 @@ class Sample:
     """Seconds it was given."""
     verdict: str | None = None
     seconds: float | None = None
+    cpu: float | None = None
+    """Seconds of the processor: what else the machine does shows less in them."""
     peak_mb: float | None = None
     conflicts: int | None = None
     failure: str | None = None
@@ -41,15 +44,16 @@ class Journal:
 
     def __init__(self, file: Path, codes: dict[str, str], limit: float) -> None:
         self._file = file
+        self._lock = threading.Lock()
         self._samples: dict[tuple[str, Workload], list[Sample]] = {}
         for sample in _read(file) if file.exists() else ():
             if codes.get(sample.peer) == sample.code and not (sample.failure and sample.limit < limit):
                 self._keep(sample)
 
     def add(self, sample: Sample) -> None:
-        new = not self._file.exists()
         self._file.parent.mkdir(parents=True, exist_ok=True)
-        with open(self._file, "a", newline="", encoding="utf-8") as stream:
+        with self._lock, open(self._file, "a", newline="", encoding="utf-8") as stream:
+            new = not stream.tell()
             writer = csv.DictWriter(stream, [field.name for field in fields(Sample)], lineterminator="\n")
             if new:
                 writer.writeheader()
@@ -81,7 +85,10 @@ def _read(file: Path) -> list[Sample]:
 
 
 def _sample(row: dict[str, str]) -> Sample:
+    def real(name: str) -> float | None:
+        return float(row[name]) if row[name] else None
+
     return Sample(row["peer"], row["code"], row["model"], row["kind"], row["order"], int(row["operations"]),
                   int(row["threads"]), int(row["locations"]), float(row["limit"]), row["verdict"] or None,
-                  float(row["seconds"]) if row["seconds"] else None, float(row["peak_mb"]) if row["peak_mb"] else None,
-                  int(row["conflicts"]) if row["conflicts"] else None, row["failure"] or None)
+                  real("seconds"), real("cpu"), real("peak_mb"), int(row["conflicts"]) if row["conflicts"] else None,
+                  row["failure"] or None)

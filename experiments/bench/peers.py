@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from experiments.bench.process import Failed, Limits, run
+from experiments.bench.process import Done, Failed, Late, Limits, run
 from experiments.bench.workloads import WARM_UP, Workload
 from experiments.trees import Tree
 
 Result = dict[str, Any]
-LOADING = 60.0
-"""Seconds for starting, loading and reading, beyond the limit of the check."""
+REPETITIONS = 3
+"""Of what takes less than a second in all."""
+LOADING = 15.0
+"""Seconds for starting, loading and reading, beyond the limit of the check: some versions look at the clock too late,
+and are ended then."""
+COMPILING = 300.0
+ENOUGH = 10.0
+"""Seconds after which a whole process is not started again."""
+ANSWERED = (0, 1)
+"""Exit statuses of a check: consistent, or not."""
 
 
 class Peer(Protocol):
@@ -26,8 +35,13 @@ class Peer(Protocol):
         """What identifies the version: measurements of another one do not count."""
         ...
 
-    def measure(self, workload: Workload, folder: Path, limits: Limits) -> Result:
-        """verdict, seconds, peak_mb, conflicts (None where nobody counts); raises Failed."""
+    def prepare(self, models: Iterable[str], folder: Path, gibibytes: float) -> None:
+        """Whatever happens only once after an installation."""
+        ...
+
+    def measure(self, workload: Workload, folder: Path, limits: Limits) -> list[Result]:
+        """verdict, seconds, cpu, peak_mb, conflicts (None where nobody counts), as often as is worth while; raises
+        Failed."""
         ...
 
 
@@ -45,15 +59,48 @@ class Checkout:
     def code(self) -> str:
         return self.tree.fingerprint
 
-    def measure(self, workload: Workload, folder: Path, limits: Limits) -> Result:
-        jobs = [_job(WARM_UP[workload.model], folder, LOADING), _job(workload, folder, limits.seconds)]
-        done = run(self.tree.command, Limits(2 * limits.seconds + LOADING, limits.gibibytes), "\n".join(jobs))
-        answer = json.loads(done.output.splitlines()[-2])  # the last line says "end"
-        if answer["verdict"] == "unknown":
-            raise Failed(f"> {limits.seconds:g} s")
-        if answer["verdict"] == "error":
-            raise Failed("memory" if "MemoryError" in answer["message"] else answer["message"][:60])
-        return {name: answer[name] for name in ("verdict", "seconds", "conflicts")} | {"peak_mb": done.peak_mb}
+    def prepare(self, models: Iterable[str], folder: Path, gibibytes: float) -> None:
+        jobs = [_job(WARM_UP[model], folder, COMPILING) for model in models]
+        run(self.tree.command, Limits(COMPILING, gibibytes), "\n".join(jobs))
+
+    def measure(self, workload: Workload, folder: Path, limits: Limits) -> list[Result]:
+        jobs = [_job(WARM_UP[workload.model], folder, LOADING), _job(workload, folder, limits.seconds, REPETITIONS)]
+        try:
+            done = run(self.tree.command, Limits(limits.seconds + LOADING, limits.gibibytes), "\n".join(jobs))
+        except Late:
+            raise Late(limits.seconds) from None
+        said = [json.loads(line) for line in done.output.splitlines()]
+        answers = said[said.index({"end": True}) + 1:-1]  # of the second job
+        for answer in answers:
+            if answer["verdict"] == "unknown":
+                raise Late(limits.seconds)
+            if answer["verdict"] == "error":
+                raise Failed("memory" if "MemoryError" in answer["message"] else answer["message"][:60])
+        return [{name: answer[name] for name in ("verdict", "seconds", "cpu", "conflicts")} | {"peak_mb": done.peak_mb}
+                for answer in answers]
+
+
+def gradual(tree: Tree, limits: Limits, *arguments: object, environment: dict[str, str] | None = None) -> Done:
+    """The whole process of a command. Isolated, as workers are; so bytecode is kept, whatever the environment says."""
+    command = [str(tree.python), "-I", "-m", "gradual.cli", *map(str, arguments)]
+    return run(command, limits, environment=environment, fine=ANSWERED)
+
+
+@dataclass(frozen=True)
+class Program(Checkout):
+    """`gradual check`, the whole process: started, loaded, read, decided, certified, told. From axe's text, or from
+    Parquet where that cannot say what the model looks at."""
+
+    def measure(self, workload: Workload, folder: Path, limits: Limits) -> list[Result]:
+        file = workload.file(folder, "parquet" if workload.model == "rvwmo" else "axe")
+        command = ("check", file, "--model", workload.model, "--json")
+        results: list[Result] = []
+        while len(results) < REPETITIONS and sum(result["seconds"] for result in results) < ENOUGH:
+            done = gradual(self.tree, limits, *command)
+            told = json.loads(done.output)
+            results.append({"verdict": told["verdict"], "seconds": done.seconds, "cpu": done.cpu,
+                            "peak_mb": done.peak_mb, "conflicts": told["conflicts"]})
+        return results
 
 
 @dataclass(frozen=True)
@@ -64,19 +111,22 @@ class Axe:
     name: str = "axe"
     code: str = ""
 
-    def measure(self, workload: Workload, folder: Path, limits: Limits) -> Result:
+    def prepare(self, models: Iterable[str], folder: Path, gibibytes: float) -> None:
+        """Nothing to do."""
+
+    def measure(self, workload: Workload, folder: Path, limits: Limits) -> list[Result]:
         command = [self.program, "check", workload.model.upper(), str(workload.file(folder, "axe"))]
         done = run(command, limits)
         answer = done.output.strip()
         if answer not in ("OK", "NO"):
             raise Failed(f"says {answer[:40]!r}")
-        return {"verdict": "consistent" if answer == "OK" else "violation", "seconds": done.seconds,
-                "peak_mb": done.peak_mb, "conflicts": None}
+        return [{"verdict": "consistent" if answer == "OK" else "violation", "seconds": done.seconds, "cpu": done.cpu,
+                 "peak_mb": done.peak_mb, "conflicts": None}]
 
 
-def _job(workload: Workload, folder: Path, timeout: float) -> str:
+def _job(workload: Workload, folder: Path, timeout: float, repetitions: int = 1) -> str:
     return json.dumps({"file": str(workload.file(folder, "parquet")), "models": [workload.model],
-                       "options": {"timeout": timeout}})
+                       "options": {"timeout": timeout}, "repetitions": repetitions})
 
 
 def axe() -> list[Axe]:

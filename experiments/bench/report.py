@@ -10,7 +10,8 @@ from experiments.bench.workloads import KINDS, MODELS, ORDERS, Workload
 from experiments.markdown import NOTHING, number, table
 
 REFERENCE = "this"
-UNITS = {"seconds": "s", "peak_mb": "MB", "conflicts": "conflicts"}
+TIMES = ("seconds", "cpu")
+UNITS = {"seconds": "s", "cpu": "CPU s", "peak_mb": "MB", "conflicts": "conflicts"}
 
 
 def report(journal: Journal, peers: Sequence[str], workloads: Sequence[Workload]) -> Iterator[str]:
@@ -19,6 +20,7 @@ def report(journal: Journal, peers: Sequence[str], workloads: Sequence[Workload]
     for model in MODELS:
         for kind in KINDS:
             some = [workload for workload in workloads if (workload.model, workload.kind) == (model, kind)]
+            some.sort(key=lambda w: (ORDERS.index(w.order), w.threads, w.locations, w.operations))
             yield from ("", f"## {model.upper()}, {kind}", "")
             yield from _cells(journal, peers, some)
 
@@ -33,7 +35,7 @@ def disagreements(journal: Journal, workloads: Iterable[Workload]) -> Iterator[s
 
 
 def _summary(journal: Journal, others: Sequence[str], workloads: Sequence[Workload]) -> Iterator[str]:
-    yield from ("## How many times the seconds of this checkout", "",
+    yield from ("## How many times the CPU seconds of this checkout", "",
                 "Geometric mean over the cells that both decided (lowest to highest; number of cells); then the cells "
                 "that only this one, and only the other one, decided.", "")
     rows = []
@@ -48,7 +50,7 @@ def _summary(journal: Journal, others: Sequence[str], workloads: Sequence[Worklo
 
 
 def _against(journal: Journal, other: str, workloads: Sequence[Workload]) -> list[str]:
-    times = [(journal.median(REFERENCE, w, "seconds"), journal.median(other, w, "seconds")) for w in workloads]
+    times = [(journal.median(REFERENCE, w, "cpu"), journal.median(other, w, "cpu")) for w in workloads]
     ratios = [theirs / ours for ours, theirs in times if ours and theirs]
     alone = [sum(bool(ours) and not theirs for ours, theirs in times),
              sum(bool(theirs) and not ours for ours, theirs in times)]
@@ -76,4 +78,4 @@ def _cell(journal: Journal, peer: str, workload: Workload, name: str) -> str:
     value = journal.median(peer, workload, name)
     if value is None:
         return (name == "seconds" and journal.failure(peer, workload)) or NOTHING
-    return number(value if name == "seconds" else round(value))
+    return number(value if name in TIMES else round(value))

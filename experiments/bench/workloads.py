@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,6 +29,7 @@ BROKEN = "broken-drop"
 FAULTS_IN_ALL = 20
 """So few that a violation has to be looked for."""
 SEED = 1
+_one_at_a_time = threading.Lock()
 
 
 class Workload(NamedTuple):
@@ -48,11 +50,17 @@ class Workload(NamedTuple):
         """Made once: that takes longer than checking it."""
         name = f"{self.machine}-{self.operations}-{self.threads}t-{self.locations}l-{self.order.replace(' ', '-')}"
         path = folder / f"{name}.{ending}"
-        if not path.exists():
-            folder.mkdir(parents=True, exist_ok=True)
-            arguments = (path, self.machine, self.operations, self.threads, self.locations, self.order)
-            subprocess.run([sys.executable, "-m", __name__, *map(str, arguments)], check=True, cwd=ROOT)
+        with _one_at_a_time:  # several cells may want the same one
+            if not path.exists():
+                folder.mkdir(parents=True, exist_ok=True)
+                arguments = (path, self.machine, self.operations, self.threads, self.locations, self.order)
+                subprocess.run([sys.executable, "-m", __name__, *map(str, arguments)], check=True, cwd=ROOT)
         return path
+
+    def is_larger(self, other: Workload) -> bool:
+        """Of the same kind with as many locations, and not fewer operations or threads."""
+        return (self != other and self.operations >= other.operations and self.threads >= other.threads
+                and self._replace(operations=other.operations, threads=other.threads) == other)
 
 
 WARM_UP = {model: Workload(model, "consistent", "as issued", 20_000, 4, 16) for model in (*MODELS, "wmo", "rvwmo")}
@@ -60,12 +68,12 @@ WARM_UP = {model: Workload(model, "consistent", "as issued", 20_000, 4, 16) for 
 
 
 def matrix(quick: bool) -> Iterator[Workload]:
-    """Sizes grow within a kind: who failed on a small one is not asked for a larger one."""
-    for model in MODELS:
-        for kind in KINDS:
-            for order in ORDERS:
-                for threads, locations in QUICK_SHAPES if quick else SHAPES:
-                    for operations in QUICK_SIZES if quick else SIZES:
+    """Sizes grow: who failed on a small one is not asked for a larger one of its kind."""
+    for operations in QUICK_SIZES if quick else SIZES:
+        for threads, locations in QUICK_SHAPES if quick else SHAPES:
+            for model in MODELS:
+                for kind in KINDS:
+                    for order in ORDERS:
                         yield Workload(model, kind, order, operations, threads, locations)
 
 
@@ -80,9 +88,12 @@ def make(path: Path, machine: str, operations: int, shape: tuple[int, int], orde
         rows = path.with_name(f"rows-{path.stem}.parquet")
         gradual.write([history], rows)
         _group_by_thread(rows)
-        histories: Any = gradual.read(rows)
-        gradual.write(histories, unfinished)
-        rows.unlink()
+        if path.suffix == rows.suffix:
+            rows.replace(unfinished)
+        else:
+            histories: Any = gradual.read(rows)
+            gradual.write(histories, unfinished)
+            rows.unlink()
     else:
         gradual.write([history], unfinished)
     unfinished.replace(path)

@@ -15,7 +15,7 @@ import pandas as pd
 from experiments.paper.measure import ALGORITHMS, LADDER, Options, Task, tasks
 from experiments.paper.sources import BROKEN, Client, sound
 from experiments.paper.store import Store
-from gradual.deciding.compiler import COMPILED_FROM
+from gradual.compiler import COMPILED_FROM
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

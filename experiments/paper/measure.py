@@ -14,7 +14,7 @@ from experiments.paper import orders
 from experiments.paper.progress import Progress
 from experiments.paper.sources import Client, Missing, available, histories
 from experiments.paper.store import Key, Row, Store
-from gradual.deciding.compiler import COMPILED_FROM
+from gradual.compiler import COMPILED_FROM
 from gradual.history import History
 
 ALGORITHMS: dict[str, dict[str, Any]] = {

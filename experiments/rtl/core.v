@@ -1,4 +1,4 @@
-// A core: runs its program in order, with random pauses, and keeps what every load and rmw returned.
+// A core: runs its program in order, with random pauses. An operation takes place where `complete` is high.
 //
 // With BUFFERS, stores go to a store buffer that drains into the cache whenever the core leaves the cache alone.
 // Store number n of core c writes c·4096 + n + 1: every value is written once.
@@ -6,7 +6,7 @@
 `include "codes.vh"
 module core #(parameter ID = 0, parameter OPS = 16, parameter ADDRESS = 3, parameter BUFFERS = 0, parameter FAULT = 0) (
     input clk, input reset, input [5:0] random, input [3:0] pace,
-    input [OPS*8-1:0] instructions, output reg [OPS*16-1:0] results, output done,
+    input [OPS*8-1:0] instructions, output done,
     output request, output [1:0] op, output [ADDRESS-1:0] address, output [15:0] value,
     input ack, input [15:0] result
 );
@@ -42,6 +42,7 @@ module core #(parameter ID = 0, parameter OPS = 16, parameter ADDRESS = 3, param
     wire accesses = ready && kind != `FENCE && !buffered && !forwarded && allowed && !draining;
     wire accessed = accesses && ack;
     wire complete = forwarded || fenced || accessed || (ready && buffered && !full);
+    wire [15:0] returned = forwarded ? newest : result;  // by a load or an rmw
     assign push = (ready && buffered && !full) || (accessed && split);
     assign pop = !empty && !draining && !accesses && !push && random[5:4] == 0;
     assign done = finished && drained;
@@ -54,7 +55,6 @@ module core #(parameter ID = 0, parameter OPS = 16, parameter ADDRESS = 3, param
     always @(posedge clk) begin
         if (pause != 0) pause <= pause - 1;
         if (complete) begin
-            if (kind == `READ || kind == `RMW) results[pc*16 +: 16] <= forwarded ? newest : result;
             pc <= pc + 1;
             pause <= random[3:0] & pace;
         end
@@ -67,7 +67,6 @@ module core #(parameter ID = 0, parameter OPS = 16, parameter ADDRESS = 3, param
             pc <= 0;
             pause <= random[3:0] & pace;
             draining <= 0;
-            results <= 0;
         end
     end
 endmodule

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -17,7 +18,9 @@ import numpy as np
 from faults import FAULTS
 from simulator import Configuration, SimulationError, run
 
-from gradual.history import FENCE, NO_LOCATION, NO_TICK, READ, RMW, WRITE, Column, History, history_from_columns
+import gradual
+from gradual.history import FENCE, READ, RMW, WRITE, Column, History, InputError
+from gradual.history.part import part
 
 BATCH = 500
 """Histories per simulator process: its start takes as long as some fifty."""
@@ -26,7 +29,7 @@ LINES = 2
 PACES = (0, 1, 3, 7, 15)
 """Masks of the random pause after an operation; each history has one of them."""
 VALUES_PER_CORE = 4096
-"""As in core.v: the value of a store is this times the core, plus its place in the program, plus one."""
+"""As in core.v, where every store has a value of its own."""
 
 
 class Mix(NamedTuple):
@@ -39,6 +42,8 @@ class Mix(NamedTuple):
 
 class Program(NamedTuple):
     """What the cores do, core after core; the last operation of a core may be a fence to fill up."""
+
+    name: str
 
     kind: Column
     location: Column
@@ -61,10 +66,10 @@ def histories(count: int, cores: int = 3, operations: int = 60, locations: int =
                                   fault or 0)
     rng = Random(f"{seed} {cores} {operations} {locations} {mix}")
     for start in range(0, count, batch):
-        programs = [_random_program(rng, configuration, locations, mix) for _ in range(min(batch, count - start))]
-        for number, results in enumerate(_results(configuration, programs, timeout)):
-            name = f"rtl-{seed}-{start + number}"
-            yield _history(name, configuration, operations, locations, programs[number], results)
+        programs = [_random_program(rng, f"rtl-{seed}-{number}", configuration, operations, locations, mix)
+                    for number in range(start, min(start + batch, count))]
+        for history in _results(configuration, programs, timeout):
+            yield _without_filling(history, cores, operations)
 
 
 def _refuse(cores: int, operations: int, locations: int, mix: Mix) -> None:
@@ -81,50 +86,47 @@ def _refuse_fault(fault: int | None, buffers: bool) -> None:
         raise ValueError(f"fault {fault}, {FAULTS[fault].name}, is in the store buffers: it needs buffers=True")
 
 
-def _random_program(rng: Random, configuration: Configuration, locations: int, mix: Mix) -> Program:
+def _random_program(rng: Random, name: str, configuration: Configuration, operations: int, locations: int,
+                    mix: Mix) -> Program:
     size = configuration.cores * configuration.ops
     draws = np.random.default_rng(rng.getrandbits(64))
     share = draws.random(size)
     kind = np.full(size, READ, dtype=np.int8)
     bound = 0.0
-    for part, code in zip(mix, (WRITE, RMW, FENCE), strict=True):
-        kind[(share >= bound) & (share < bound + part)] = code
-        bound += part
-    return Program(kind, draws.integers(locations, size=size), rng.getrandbits(32) | 1, rng.choice(PACES))
+    for share_of_kind, code in zip(mix, (WRITE, RMW, FENCE), strict=True):
+        kind[(share >= bound) & (share < bound + share_of_kind)] = code
+        bound += share_of_kind
+    core, place = np.divmod(np.arange(size), configuration.ops)
+    kind[place * configuration.cores + core >= operations] = FENCE
+    return Program(name, kind, draws.integers(locations, size=size), rng.getrandbits(32) | 1, rng.choice(PACES))
 
 
-def _results(configuration: Configuration, programs: list[Program], timeout: float) -> Iterator[Column]:
-    """What every operation of every program returned."""
+def _results(configuration: Configuration, programs: list[Program], timeout: float) -> Iterator[History]:
+    """What the monitor saw of every program."""
     with tempfile.TemporaryDirectory(prefix="gradual-rtl-") as folder:
-        inputs, outputs = Path(folder, "programs"), Path(folder, "results")
+        inputs, outputs = Path(folder, "programs"), Path(folder, "results.jsonl")
         inputs.write_text("".join(map(_line, programs)))
         run(configuration, inputs, outputs, timeout)
-        lines = outputs.read_text().split()
-    if len(lines) != len(programs):
-        raise SimulationError(f"{len(programs)} programs were run, {len(lines)} results came back")
-    size = configuration.cores * configuration.ops
-    for line in lines:
-        yield np.frombuffer(int(line, 16).to_bytes(2 * size, "little"), dtype="<u2")
+        found = list(gradual.read(outputs))
+    if len(found) != len(programs):
+        raise SimulationError(f"{len(programs)} programs were run, {len(found)} histories came back")
+    for history in found:
+        if isinstance(history, InputError):
+            raise SimulationError(str(history))
+        yield replace(history, file="")
 
 
 def _line(program: Program) -> str:
     instructions = (program.kind.astype(np.uint8) << 6 | program.location.astype(np.uint8)).tobytes()
-    return f"{program.seed:x} {program.pace:x} {int.from_bytes(instructions, 'little'):x}\n"
+    return f"{program.name} {program.seed:x} {program.pace:x} {int.from_bytes(instructions, 'little'):x}\n"
 
 
-def _history(name: str, configuration: Configuration, operations: int, locations: int, program: Program,
-             results: Column) -> History:
-    """Without the operations that only fill the last row of the programs up."""
-    thread = np.repeat(np.arange(configuration.cores, dtype=np.int32), configuration.ops)
-    place = np.tile(np.arange(configuration.ops), configuration.cores)
-    kept = place * configuration.cores + thread < operations
-    kind, thread, place = program.kind[kept], thread[kept], place[kept]
-    reads, writes = (kind == READ) | (kind == RMW), (kind == WRITE) | (kind == RMW)
-    nothing = np.zeros(locations, dtype=np.int64)
-    return history_from_columns(
-        name, "", [f"core{number}" for number in range(configuration.cores)],
-        [hex(8 * number) for number in range(locations)], thread, kind,
-        np.where(kind == FENCE, NO_LOCATION, program.location[kept]).astype(np.int32),
-        np.where(reads, results[kept], 0).astype(np.int64),
-        np.where(writes, thread.astype(np.int64) * VALUES_PER_CORE + place + 1, 0),
-        np.arange(1, len(kind) + 1), np.full(len(kind), NO_TICK, dtype=np.int64), nothing, nothing.copy(), nothing - 1)
+def _without_filling(history: History, cores: int, operations: int) -> History:
+    """Without the fences that only fill the last row of the programs up."""
+    if operations % cores == 0:
+        return history
+    kept = np.ones(len(history), dtype=bool)
+    for thread, name in enumerate(history.threads):
+        own = np.flatnonzero(history.thread == thread)
+        kept[own] = np.arange(len(own)) * cores + int(name.removeprefix("core")) < operations
+    return part(history, kept, np.zeros(len(history.locations), dtype=bool))

@@ -14,7 +14,6 @@ module machine #(parameter CORES = 2, parameter OPS = 16, parameter ADDRESS = 3,
     reg [31:0] seed = 1;
     reg [3:0] pace = 0;
     reg [CORES*OPS*8-1:0] programs = 0;
-    wire [CORES*OPS*16-1:0] results;
     reg done = 0;
     reg hung = 0;
 
@@ -61,7 +60,7 @@ module machine #(parameter CORES = 2, parameter OPS = 16, parameter ADDRESS = 3,
             wire [15:0] value, result;
             core #(.ID(c), .OPS(OPS), .ADDRESS(ADDRESS), .BUFFERS(BUFFERS), .FAULT(FAULT)) core (
                 .clk(clk), .reset(reset), .random(random[c*7 +: 6]), .pace(pace),
-                .instructions(programs[c*OPS*8 +: OPS*8]), .results(results[c*OPS*16 +: OPS*16]), .done(ended[c]),
+                .instructions(programs[c*OPS*8 +: OPS*8]), .done(ended[c]),
                 .request(request), .op(op), .address(address), .value(value), .ack(ack), .result(result));
             cache #(.LINES(LINES), .LINE(LINE), .FAULT(FAULT)) cache (
                 .clk(clk), .reset(reset), .request(request), .op(op), .address(address), .value(value), .ack(ack),

@@ -12,7 +12,7 @@ from typing import Any
 
 from gradual.adapters import stem
 from gradual.batch import BatchError
-from gradual.batch.work import Message, More, Row, Settings, Task, Work, error_row
+from gradual.batch.work import Message, More, Noticed, Row, Settings, Task, Work, error_row
 from gradual.batch.workers import MOMENT, Added, Done, Event, Rows
 
 PATIENCE = "10s"
@@ -59,6 +59,8 @@ class Cluster:
                             yield Added(more)
                         elif isinstance(message, list):
                             yield Rows(message)
+                        elif isinstance(message, Noticed):
+                            yield message
                     yield Done(task)
                 elif future.status != "error":  # its result went with a worker
                     completed.update(self._start([task]))

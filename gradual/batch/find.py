@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gradual import adapters
 from gradual.batch import MARKER
-from gradual.files import is_text, recognised
+from gradual.files import format_of, is_text
 from gradual.history import reason
 
 
@@ -25,6 +25,8 @@ class Trace:
     """Microseconds since 1970."""
     error: str = ""
     """Why it cannot be read, where that is known already."""
+    parts: tuple[str, ...] = ()
+    """Of a folder whose traces are one history: those."""
 
     @property
     def source(self) -> str:
@@ -65,6 +67,17 @@ def find(paths: Iterable[str], format: str | None, without: Path | None = None) 
                 seen[identity] = None
                 search.left_alone.append(printable(file))
     return search
+
+
+def by_folder(traces: Iterable[Trace]) -> list[Trace]:
+    """Each folder as one trace, made of those in it."""
+    folders: dict[str, list[Trace]] = {}
+    for trace in traces:
+        folders.setdefault(os.path.dirname(trace.path) or ".", []).append(trace)
+    return [Trace(folder, sum(one.size or 0 for one in inside), max(one.modified or 0 for one in inside),
+                  next((f"{one.source}: {one.error}" for one in inside if one.error), ""),
+                  tuple(one.path for one in inside))
+            for folder, inside in folders.items()]
 
 
 def _files(path: str, folders: set[object]) -> Iterator[tuple[str, str, bool]]:
@@ -123,4 +136,4 @@ def _identity(status: os.stat_result) -> object:
 def _is_trace(file: str) -> bool:
     """By its name or its content. Tables of other things are many: they need the columns of a trace."""
     format = adapters.by_extension(file)
-    return format not in (None, "csv") or recognised(file, format) or (format == "csv" and not is_text(file))
+    return format not in (None, "csv") or format_of(file, format) is not None or (format == "csv" and not is_text(file))

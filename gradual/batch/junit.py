@@ -6,6 +6,7 @@ what GitLab, GitHub's reporters and Jenkins do with what they read.
 
 from __future__ import annotations
 
+import html
 import re
 from array import array
 from collections import Counter
@@ -16,6 +17,7 @@ from tempfile import SpooledTemporaryFile
 from typing import IO, Any
 
 from gradual.files import appearing
+from gradual.history import visible
 from gradual.telling.words import counted
 
 COLUMNS = ["source", "history", "model", "verdict", "decided_by", "operations", "seconds", "message", "explanation"]
@@ -138,25 +140,12 @@ def _another(name: str, taken: Counter[str]) -> str:
 # --- text that may hold anything
 
 
-def _escapes(visible: str) -> dict[int, str]:
-    """How to write what XML has a meaning for, and what it forbids or a reader would not see: as in Python, \\x00.
-
-    Surrogates without their partner come from file names that are not UTF-8.
-    """
-    unseen = [*range(0x20), *range(0x7F, 0xA0), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF]
-    table = {code: ascii(chr(code))[1:-1] for code in unseen if chr(code) not in visible}
-    return table | {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;", ord('"'): "&quot;"}
-
-
-_IN_TEXT, _IN_ATTRIBUTE = _escapes("\n\t"), _escapes("")
-
-
-def _text(text: str) -> str:
-    return text.translate(_IN_TEXT)
+def _text(text: str, keep: str = "\n\t") -> str:
+    return html.escape(visible(text, keep))
 
 
 def _attribute(text: str) -> str:
-    return text.translate(_IN_ATTRIBUTE)
+    return _text(text, keep="")
 
 
 def _line(text: str) -> str:

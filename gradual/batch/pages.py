@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -25,7 +26,7 @@ def page_name(source: str, number: int, model: str) -> str:
 def room_for_more(folder: Path) -> bool:
     try:
         folder.mkdir(exist_ok=True)
-        return sum(1 for _ in folder.iterdir()) < AT_MOST
+        return len(os.listdir(folder)) < AT_MOST
     except OSError:
         return False
 

@@ -25,14 +25,17 @@ from gradual.files import appearing
 from gradual.models import shipped
 
 _COMPLETE = b"gradual.complete"
+_USED = b"gradual.used"
+"""The addresses of --initial that the histories read so far have."""
 
 SCHEMA = pa.schema([
     ("source", pa.string()), ("history", pa.string()), ("number", pa.int64()), ("model", pa.string()),
     ("verdict", pa.string()), ("decided_by", pa.string()), ("operations", pa.int64()), ("threads", pa.int64()),
     ("locations", pa.int64()), ("write_pairs", pa.int64()), ("unordered_pairs", pa.int64()),
-    ("unordered_percent", pa.float64()), ("ordered_by", pa.string()), ("seconds", pa.float64()),
-    ("message", pa.string()), ("explanation", pa.string()), ("cycle", pa.string()), ("steps", pa.string()),
-    ("pairs_tried", pa.string()), ("witness", pa.list_(pa.int32())), ("file_size", pa.int64()),
+    ("unordered_percent", pa.float64()), ("ordered_by", pa.string()),
+    ("given", pa.list_(pa.string())), ("without", pa.string()), ("conflicts", pa.int64()),
+    ("seconds", pa.float64()), ("message", pa.string()), ("explanation", pa.string()), ("cycle", pa.string()),
+    ("steps", pa.string()), ("pairs_tried", pa.string()), ("witness", pa.list_(pa.int32())), ("file_size", pa.int64()),
     ("modified", pa.timestamp("us", tz="UTC")), ("timeout", pa.float64()), ("memory", pa.int64()),
     ("version", pa.string())])
 
@@ -56,8 +59,11 @@ class Results:
         self._finish_compaction()
         self._next = max((int(part.stem.split("-")[1]) for part in self._parts()), default=-1) + 1
         self._complete: dict[tuple[str, str], Stamp] = {}
+        self.used: set[int | str] = set()
+        """The addresses of --initial that some history has."""
         for part in self._parts():
             self._complete.update(_completed(_metadata(part)))
+            self.used.update(json.loads(_metadata(part).get(_USED, b"[]")))
         self._again = {part: _unsettled(part, limits) for part in self._parts()}
         """Of each part, the rows that are worth another try under these limits."""
         self._open_again = {key for found in self._again.values() for key in found.values()}
@@ -164,18 +170,21 @@ class Results:
         """One part more. OSError when the disk is full or read-only: nothing is half-written then."""
         if self._rows or self._completed:
             table = pa.Table.from_batches(self._rows, SCHEMA)
-            _write(self.folder / f"part-{self._next:08}.parquet", [table], _noted(self._completed))
+            _write(self.folder / f"part-{self._next:08}.parquet", [table], self._noted(self._completed))
             self._next += 1
             for source, model, stamp in self._completed:
                 self._complete[source, model] = stamp
             self._rows, self._completed = [], []
+
+    def _noted(self, completed: list[tuple[str, str, Stamp]]) -> dict[bytes, bytes]:
+        return _noted(completed) | {_USED: json.dumps(sorted(self.used, key=str)).encode()}
 
     def compact(self) -> None:
         """Many parts become one: it names those it replaces, so that they are never taken twice."""
         old = self._parts()
         if len(old) < 2:
             return
-        metadata = _noted([(source, model, stamp) for (source, model), stamp in self._complete.items()])
+        metadata = self._noted([(source, model, stamp) for (source, model), stamp in self._complete.items()])
         metadata[REPLACES] = json.dumps([part.name for part in old]).encode()
         _write(self.folder / f"part-{self._next:08}.parquet", (pq.read_table(part) for part in old), metadata)
         self._next += 1
@@ -244,7 +253,7 @@ def _write(part: Path, tables: Iterable[pa.Table], metadata: dict[bytes, bytes])
 
 def _metadata(part: Path) -> dict[bytes, bytes]:
     found = pq.read_schema(part).metadata or {}
-    return {key: found[key] for key in (_COMPLETE, REPLACES) if key in found}
+    return {key: found[key] for key in (_COMPLETE, _USED, REPLACES) if key in found}
 
 
 def _noted(completed: list[tuple[str, str, Stamp]]) -> dict[bytes, bytes]:

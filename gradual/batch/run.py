@@ -13,11 +13,12 @@ from typing import Protocol
 
 import pyarrow.compute as pc
 
+from gradual import interrupts
 from gradual.batch import Key
 from gradual.batch.board import Board
-from gradual.batch.find import Trace
+from gradual.batch.find import Trace, printable
 from gradual.batch.results import Results, read
-from gradual.batch.work import Portion, Task
+from gradual.batch.work import Noticed, Portion, Task
 from gradual.batch.workers import Added, Event, Rows
 from gradual.history import Share, reason
 
@@ -53,6 +54,8 @@ class Batch:
     """At a violation, with work left to do."""
     not_copied: list[str] = field(default_factory=list)
     """Files of which that failed, and why."""
+    hex: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Files whose addresses look like hex, and some of these."""
     _copied: set[str] = field(default_factory=set)
 
     def run(self, crew: Crew) -> Board:
@@ -65,14 +68,20 @@ class Batch:
             known = self._violating()
             self._copy(known)
             if self.fail_fast and known:
+                self.stopped = bool(tasks)
                 tasks.clear()
         started = flushed = time.monotonic()
         try:
             for event in crew.events(tasks):
+                interrupts.heed()
                 if isinstance(event, Rows):
                     self._take(event, board)
                 elif isinstance(event, Added):
                     open_shares.update(portion.trace.source for task in event.tasks for portion in task.portions)
+                elif isinstance(event, Noticed):
+                    self.results.used |= event.used
+                    if event.hex:
+                        self.hex[event.source] = event.hex
                 elif event is not None:
                     for portion in event.task.portions:
                         self._ended(portion, event.task.models, open_shares, board)
@@ -144,19 +153,20 @@ class Batch:
             self._copied |= new
             for trace in self.traces:
                 if trace.source in new:
-                    self._copy_to(self.violations_to, trace)
+                    for path in trace.parts or (trace.path,):
+                        self._copy_to(self.violations_to, path)
 
-    def _copy_to(self, folder: Path, trace: Trace) -> None:
+    def _copy_to(self, folder: Path, path: str) -> None:
         """Under the path it has, so that names do not clash."""
-        steps = [step.replace("..", "__") if step == ".." else step for step in Path(trace.path).parts]
+        steps = [step.replace("..", "__") if step == ".." else step for step in Path(path).parts]
         target = folder.joinpath(*(step for step in steps if step != os.sep))
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(trace.path, target)
+            shutil.copy2(path, target)
         except shutil.SameFileError:
             pass  # it is there
         except OSError as error:
-            self.not_copied.append(f"{trace.source}: {reason(error)}")
+            self.not_copied.append(f"{printable(path)}: {reason(error)}")
 
 
 def stamp(trace: Trace) -> tuple[int | None, int | None]:

@@ -19,7 +19,7 @@ from gradual.batch.find import Trace
 from gradual.batch.pages import page_name, room_for_more, write_page
 from gradual.deciding import pipeline
 from gradual.evidence.verdict import Witness
-from gradual.history import BLOCK, EVERY, History, InputError, NoMemory, NotInTime, Options, Share
+from gradual.history import BLOCK, EVERY, History, InputError, NoMemory, NotInTime, Options, Oversights, Share
 from gradual.judge import FAULT, Judge, Judgement
 from gradual.models import Model, load
 from gradual.progress import Progress
@@ -101,8 +101,19 @@ class More:
                 for place in range(1, portion.share.of)]
 
 
+@dataclass(frozen=True)
+class Noticed:
+    """What its user may have overlooked in a file that was read to its end."""
+
+    source: str
+    hex: tuple[str, ...]
+    """Some of its addresses, if they look like hex."""
+    used: frozenset[int | str]
+    """The addresses of --initial that it has, or one before it."""
+
+
 Row = dict[str, Any]
-Message = list[Row] | Place | More
+Message = list[Row] | Place | More | Noticed
 
 
 class Work:
@@ -114,6 +125,7 @@ class Work:
         self._say = say
         self._judged: deque[tuple[Portion, int]] = deque()
         """The histories that the judge holds."""
+        self._oversights = Oversights(settings.options)
 
     def perform(self) -> None:
         """Rows go to `say` as they come, all of them before this returns."""
@@ -154,9 +166,12 @@ class Work:
                 continue
             trace = portion.trace
             self._announce(Place(trace.source, 0))
+            hex: tuple[str, ...] = ()
             for number, item in enumerate(self._read(portion)):
                 if isinstance(item, NoMemory) and (item.rest or not self._task.careful):
                     raise MemoryError  # a new worker may have enough, or tell how far it came
+                if isinstance(item, History):
+                    hex = self._oversights.hex_in(item) or hex
                 if portion.first and number == BLOCK:
                     self._say(More(trace.source))
                 if portion.wants(number, self._task.models):
@@ -164,11 +179,16 @@ class Work:
                     self._announce(Place(trace.source, number, getattr(item, "name", stem(trace.source))))
                     yield item
                 self._announce(Place(trace.source, number + 1))
+            used = self._settings.options.initial_at.keys() - self._oversights.unused
+            if hex or used:
+                self._say(Noticed(trace.source, hex, frozenset(used)))
 
     def _read(self, portion: Portion) -> Iterator[History | InputError]:
         trace, settings = portion.trace, self._settings
         if trace.error:
             return iter([InputError(trace.error, trace.path)])
+        if trace.parts:
+            return files.read_joined(trace.parts, settings.format, settings.options, called=trace.path)
         return files.read(trace.path, settings.format, replace(settings.options, share=portion.share))
 
     def _announce(self, place: Place) -> None:
@@ -183,12 +203,13 @@ def _row(found: Judgement, trace: Trace, number: int, settings: Settings) -> Row
     found = found.shortened() if paged else found
     verdict, item = found.verdict, found.item
     if isinstance(item, History) and verdict.verdict != "error" and verdict.message != pipeline.NO_MEMORY:
-        row = record.figures(verdict, item)
+        taken = found.model.takes(item)
+        row = record.figures(verdict, taken)
         evidence = verdict.evidence
         if isinstance(evidence, Witness):
-            row["witness"] = np.asarray(evidence.order, dtype=np.int32)
+            row["witness"] = np.asarray(taken.numbers(evidence.order), dtype=np.int32)
         else:
-            row |= {name: json.dumps(value) for name, value in record.violation(verdict, item).items()}
+            row |= {name: json.dumps(value) for name, value in record.violation(verdict, taken).items()}
             row["explanation"] = brief(verdict, item, found.model) or None
             if paged:
                 name = page_name(trace.source, number, verdict.model)

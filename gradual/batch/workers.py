@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from gradual.adapters import stem
 from gradual.batch import BatchError, Key
-from gradual.batch.work import More, Place, Portion, Row, Settings, Task, Work, error_row
+from gradual.batch.work import More, Noticed, Place, Portion, Row, Settings, Task, Work, error_row
 from gradual.judge import FAULT, is_fault
 from gradual.parent import die_with
 
@@ -38,7 +38,7 @@ class Added(NamedTuple):
     tasks: list[Task]
 
 
-Event = Rows | Done | Added | None
+Event = Rows | Done | Added | Noticed | None
 """None: nothing happened for a moment."""
 MOMENT = 0.25
 AT_ONCE = 4
@@ -129,6 +129,8 @@ class _Worker:
         if isinstance(message, Fault):
             self._fault = message.text
             return None
+        if isinstance(message, Noticed):
+            return message
         assert self.task is not None
         if message is None:
             done, self.task = self.task, None
@@ -182,11 +184,16 @@ class _Worker:
 def _ctrl_c_held_back() -> Iterator[None]:
     """A process that is started now never gets it, from its first moment on; the parent gets it afterwards."""
     resource_tracker.ensure_running()  # which would let it through when it starts
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    noted: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, _: noted.append(number))  # another thread may be given it
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # of this thread, and so of the new process
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.signal(signal.SIGINT, handler)
+        if noted:
+            signal.raise_signal(signal.SIGINT)
 
 
 def _cause(status: int | None) -> str:
@@ -221,9 +228,10 @@ def _serve(connection: Connection, settings: Settings, parent: int) -> None:
 
 def _load() -> None:
     """What takes a while, before there is something to do."""
-    from gradual.deciding import engine, many, saturation  # noqa: F401
-    from gradual.deciding.compiler import can_compile
+    from gradual.compiler import can_compile
+    from gradual.deciding import criteria, engine, many, saturation  # noqa: F401
 
     if can_compile():
         engine.load()
         saturation.load()
+        criteria.load()

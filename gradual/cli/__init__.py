@@ -8,18 +8,33 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from collections.abc import Callable
 
-from gradual.cli.status import FAULT, INTERRUPTED, READER_GONE, USAGE
+from gradual import interrupts
+from gradual.cli.status import FAULT, INTERRUPTED, READER_GONE, after
 
 
 def main() -> None:
-    """The console script: no traceback for what is not our fault, and no exit status that means something else."""
+    """The console script."""
+    guarded(_commands)
+
+
+def _commands() -> None:
+    import gc
+
+    gc.set_threshold(200_000, 20, 100)  # little of what we make is in cycles: looking for them costs more than it frees
+    from gradual.cli.commands import program
+
+    program(sys.argv[1] if len(sys.argv) > 1 else None)()
+
+
+def guarded(run: Callable[[], None]) -> None:
+    """No traceback for what is not our fault, and no exit status that means something else."""
     try:
+        interrupts.listen()
         _prepare_streams()
         try:
-            from gradual.cli.commands import app
-
-            app()
+            run()
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
@@ -35,7 +50,7 @@ def main() -> None:
             silence()
             why = "it is closed" if error.errno == errno.EBADF else reason(error)
             sys.stderr.write(f"gradual: the output cannot be written: {why}\n")
-            _end(USAGE)
+            _end(after(error))
         _tell_fault()
         silence()
         _end(FAULT)

@@ -40,7 +40,7 @@ def _past_click() -> Iterator[None]:
 
 app = typer.Typer(
     cls=_Commands,
-    add_completion=False, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False,
+    no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False,
     help="Does a trace of loads and stores behave as its memory model promises? Every verdict is proved.",
     epilog="Start with:  gradual check trace.csv    gradual formats    gradual check --help\n\n"
            "Exit status 70 is a fault in gradual, never anything about a trace; each command's --help has the others.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,9 +22,11 @@ from gradual.cli.common import (
     Format,
     Hex,
     Initial,
+    InitialFrom,
     Memory,
     Models,
     Ranges,
+    RealTime,
     Timeout,
     known_format,
     models_of,
@@ -66,7 +68,11 @@ def batch(
     format: Format = None,
     addresses: Ranges = None,
     initial: Initial = None,
+    initial_from: InitialFrom = None,
+    real_time: RealTime = False,
     hex: Hex = False,
+    join: Annotated[bool, typer.Option("--join", help="The traces of each folder are one run, as of a log per core: "
+                                       "one history.")] = False,
     allow_empty: AllowEmpty = False,
     engine: Engine = EngineChoice.auto,
     completion: Completion = CompletionChoice.auto,
@@ -94,19 +100,23 @@ def batch(
     chosen = models_of(model)
     settings = Settings(engine.value, completion.value, timeout, size_of(memory),
                         str(out.absolute() / FOLDER) if pages else None, format,
-                        trace_options(addresses, initial, hex=hex, allow_empty=allow_empty, timeout=timeout),
-                        tuple(chosen))
+                        trace_options(addresses, initial, initial_from, real_time=real_time, hex=hex,
+                                      allow_empty=allow_empty, timeout=timeout), tuple(chosen))
     made_with = {"engine": engine.value, "completion": completion.value, "format": format,
                  "addresses": addresses or [], "initial": initial or [],
-                 **{name: True for name, asked in (("allow_empty", allow_empty), ("hex", hex)) if asked}}
+                 **({"initial_from": _digest(initial_from)} if initial_from is not None else {}),
+                 **{name: True for name, asked in (("allow_empty", allow_empty), ("hex", hex), ("join", join),
+                                                   ("real_time", real_time)) if asked}}
     models, workers = tuple(map(str, chosen)), min(jobs or _cores(), _cores())
     try:
         with closing(_crew(dask, workers, settings)) as crew:  # first of all: it takes a while to get ready
-            traces = _traces(paths, format, only_violations)
+            traces = _traces(paths, format, only_violations, join)
             results = _results(out, made_with, Limits(timeout, settings.memory))
-            _run(crew, traces, models, results, workers, fail_fast, only_violations)
+            whole = _run(crew, traces, models, results, workers, fail_fast, only_violations)
+        unused = settings.options.initial_at.keys() - results.used if whole else ()
         status = _finish(results, [trace.source for trace in traces], models, junit,
-                         _reading(format, addresses, initial, hex))
+                         _reading(format, addresses, initial, initial_from, hex=hex, join=join, real_time=real_time),
+                         unused)
     except KeyboardInterrupt:
         typer.echo("gradual: interrupted; what was done is kept, and the same command goes on from there", err=True)
         raise
@@ -122,8 +132,8 @@ def batch(
     raise typer.Exit(status)
 
 
-def _traces(paths: list[str], format: str | None, copies: Path | None) -> list[Trace]:
-    from gradual.batch.find import find
+def _traces(paths: list[str], format: str | None, copies: Path | None, join: bool) -> list[Trace]:
+    from gradual.batch.find import by_folder, find
     from gradual.telling.words import counted
 
     search = find(paths, format, copies)
@@ -132,7 +142,7 @@ def _traces(paths: list[str], format: str | None, copies: Path | None) -> list[T
                    f"({', '.join(search.left_alone[:3])}{', …' if len(search.left_alone) > 3 else ''})", err=True)
     if not search.traces:
         raise usage_error(f"there is no trace in {', '.join(paths)}; `gradual formats` lists what is known")
-    return search.traces
+    return by_folder(search.traces) if join else search.traces
 
 
 def _results(out: Path, made_with: dict[str, Any], limits: Limits) -> Results:
@@ -145,10 +155,12 @@ def _results(out: Path, made_with: dict[str, Any], limits: Limits) -> Results:
 
 
 def _run(crew: Crew, traces: list[Trace], models: tuple[str, ...], results: Results, workers: int,
-         fail_fast: bool, only_violations: Path | None) -> None:
+         fail_fast: bool, only_violations: Path | None) -> bool:
+    """Is everything done now?"""
     import pandas  # noqa: F401  (the table wants it in the end; now the workers are getting ready anyway)
 
     from gradual.batch.run import Batch
+    from gradual.history import told_hex
     from gradual.telling.words import counted
 
     work = Batch(traces, models, results, workers, fail_fast, only_violations)
@@ -160,6 +172,11 @@ def _run(crew: Crew, traces: list[Trace], models: tuple[str, ...], results: Resu
         typer.echo("gradual: stopped at a violation; the same command without --fail-fast checks the rest", err=True)
     for line in work.not_copied:
         typer.echo(f"gradual: not copied: {line}", err=True)
+    if work.hex:
+        source, names = min(work.hex.items())
+        files = source if len(work.hex) == 1 else f"{source} and {counted(len(work.hex) - 1, 'other file')}"
+        typer.echo(f"gradual: {told_hex(files, names)}", err=True)
+    return not work.stopped
 
 
 def _crew(dask: str | None, jobs: int, settings: Settings) -> Crew:
@@ -172,13 +189,22 @@ def _crew(dask: str | None, jobs: int, settings: Settings) -> Crew:
     return Cluster(dask, settings)
 
 
-def _reading(format: str | None, addresses: list[str] | None, initial: list[str] | None, hex: bool) -> str:
+def _digest(file: str) -> str:
+    """Of what is in a file: when it changes, so may verdicts."""
+    from hashlib import sha256
+
+    return sha256(Path(file).read_bytes()).hexdigest()
+
+
+def _reading(format: str | None, addresses: list[str] | None, initial: list[str] | None, initial_from: str | None,
+             **asked: bool) -> str:
     """The options with which one of these files is read as here."""
     from shlex import quote
 
-    given = [("--format", [format] if format else []), ("--addresses", addresses or []), ("--initial", initial or [])]
+    given = [("--format", [format] if format else []), ("--addresses", addresses or []), ("--initial", initial or []),
+             ("--initial-from", [initial_from] if initial_from is not None else [])]
     options = "".join(f" {name} {quote(value)}" for name, values in given for value in values)
-    return f"{options} --hex" if hex else options
+    return options + "".join(f" --{name.replace('_', '-')}" for name, given in asked.items() if given)
 
 
 def _refuse(paths: list[str], junit: str | None, only_violations: Path | None, dask: str | None, memory: str | None,
@@ -198,10 +224,11 @@ def _refuse(paths: list[str], junit: str | None, only_violations: Path | None, d
 
 
 def _finish(results: Results, sources: list[str], models: Sequence[str], junit: str | None,
-            options: str) -> int:
+            options: str, unused: Collection[int | str]) -> int:
     """The table for people, the file for CI, the exit status: of what this command asked for, whenever checked."""
     from gradual.batch import results as stored
     from gradual.batch import table
+    from gradual.history import told_unused
     from gradual.judge import FAULTY, exit_status, is_fault
     from gradual.telling.words import counted
 
@@ -214,8 +241,13 @@ def _finish(results: Results, sources: list[str], models: Sequence[str], junit: 
         from gradual.batch import junit as xml
 
         xml.write(stored.rows(results.folder, xml.COLUMNS, sources, models), junit)
-    ours = rows["message"].map(is_fault).any()
-    return exit_status({*rows["verdict"], FAULTY} if ours else set(rows["verdict"]))
+    seen = set(rows["verdict"])
+    if rows["message"].map(is_fault).any():
+        seen.add(FAULTY)
+    if unused:
+        typer.echo(f"gradual: {told_unused(unused)}; with the right one, choose another --out", err=True)
+        seen.add("error")
+    return exit_status(seen)
 
 
 def _cores() -> int:

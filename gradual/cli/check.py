@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import sys
@@ -26,10 +25,13 @@ from gradual.cli.common import (
     Format,
     Hex,
     Initial,
+    InitialFrom,
+    Join,
     Json,
     Memory,
     Models,
     Ranges,
+    RealTime,
     Timeout,
     models_of,
     read_all,
@@ -38,10 +40,12 @@ from gradual.cli.common import (
     trace_options,
     usage_error,
 )
+from gradual.cli.status import remembered
+from gradual.cli.streams import tell
 
 if TYPE_CHECKING:
     from gradual.judge import Judgement
-    from gradual.telling.shorten import Budget
+    from gradual.telling.budget import Budget
 
 EXAMPLES_CHECK = """Examples:
 
@@ -50,6 +54,9 @@ EXAMPLES_CHECK = """Examples:
   gradual check trace.out.gz --addresses 0x7f4c0:0x834c0 --model all
 
   simulator | gradual check - --model tso --json
+
+  simulator | gradual check - --model tso --stream          one history that never ends
+  gradual check --join trace_rvfi_hart_00.dasm trace_rvfi_hart_01.dasm --model rvwmo
 
 Exit status: 0 all consistent, 1 some violation, 2 usage or input error, 3 unknown and nothing worse; 70 a fault in
 gradual, which says nothing about the trace; 130 after Ctrl-C, 141 when nobody reads the output any more."""
@@ -62,7 +69,10 @@ def check(
     format: Format = None,
     addresses: Ranges = None,
     initial: Initial = None,
+    initial_from: InitialFrom = None,
+    real_time: RealTime = False,
     hex: Hex = False,
+    join: Join = False,
     allow_empty: AllowEmpty = False,
     engine: Engine = EngineChoice.auto,
     completion: Completion = CompletionChoice.auto,
@@ -79,32 +89,59 @@ def check(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no verdicts: the exit status tells.")] = False,
     witness: Annotated[str | None, typer.Option("--witness", metavar="OUT", help="Write the run that explains each "
                                                 "consistent history to OUT, a JSON object per line.")] = None,
+    stream: Annotated[bool, typer.Option("--stream", help="The file is one history that never ends: decide it as it "
+                                         "comes, in bounded memory, and stop at the first violation.")] = False,
+    window: Annotated[int | None, typer.Option("--window", min=1, metavar="N", help="Of a stream: operations that may "
+                                               "be held. [default: 20000]")] = None,
+    threads: Annotated[int | None, typer.Option("--threads", min=1, metavar="N", help="Of a stream: how many threads "
+                                                "there are; nothing is forgotten before all have come.")] = None,
 ) -> None:
     """Check traces against memory models, with evidence."""
+    from gradual.history import Oversights, told_unused
     from gradual.judge import PATIENCE, Judge
     from gradual.progress import Progress
-    from gradual.telling.shorten import Budget
+    from gradual.telling.budget import Budget
 
-    gc.set_threshold(200_000, 20, 100)  # verdicts hold no cycles: looking for them costs more than it frees
     chosen = models_of(model)
-    options = trace_options(addresses, initial, hex=hex, allow_empty=allow_empty, timeout=timeout)
+    options = trace_options(addresses, initial, initial_from, real_time=real_time, hex=hex,
+                            allow_empty=allow_empty, timeout=timeout)
     if (more := size_of(memory)) is not None:
         with_memory(more)
+    if stream:
+        from gradual.cli.stream import Following
+
+        if len(files) > 1:
+            raise usage_error("--stream follows one file; start gradual once for each")
+        for given, option in ((witness, "--witness"), (join, "--join"), (real_time, "--real-time"),
+                              (compare_orders, "--compare-orders"), (unordered, "--unordered"),
+                              (engine.value == "datalog", "--engine datalog"),
+                              (completion.value != "auto", "--completion"), (options.unknown, "--initial unknown")):
+            if given:
+                raise usage_error(f"{option} needs a whole history; leave it out, or --stream")
+        following = Following(chosen, files[0], window=window, threads=threads or 0, timeout=timeout,
+                              initial=options.initial, as_json=as_json, quiet=quiet)
+        raise typer.Exit(following.run(format, options))
+    if window is not None or threads is not None:
+        raise usage_error("--window and --threads are for --stream")
     judge = Judge(chosen, engine.value, completion.value, timeout, compare_orders,
                   unordered or None, errors_once=not as_json)
     budget = Budget()
-    with _witnesses(witness, files) as keep, Progress() as progress:
+    with remembered(lambda: judge.status), _witnesses(witness, files) as keep, Progress() as progress:
         progress.start("reading")
-        histories = read_all(files, format, options)
+        histories = read_all(files, format, options, oversights := Oversights(options), join=join)
         for found in judge.judgements(histories, progress, patience=0 if "-" in files else PATIENCE):
             if witness is not None and (run := found.witness) is not None:
                 keep(run)
             progress.clear()
             if not quiet:
                 told = json.dumps(found.json) if as_json else found.line if oneline else _text(found, budget, timeout)
-                print(told, flush="-" in files)
+                tell(told, found.verdict.model, found.verdict.verdict, flush="-" in files)
             if fail_fast and found.verdict.verdict == "violation":
                 break
+        else:
+            if oversights.unused:
+                typer.echo(f"gradual: {told_unused(oversights.unused)}", err=True)
+                judge.count_error()
     if not as_json and not quiet and progress.done > 1:
         typer.echo(judge.summary(), err=True)
     raise typer.Exit(judge.status)
@@ -141,7 +178,8 @@ def _witnesses(out: str | None, files: list[str]) -> Iterator[Callable[[dict[str
 
 Exit status: 0 when everything could be read, whatever holds; 2 otherwise.""")
 def classify(files: Files, model: Models = None, format: Format = None, addresses: Ranges = None,
-             initial: Initial = None, hex: Hex = False, timeout: Timeout = None, as_json: Json = False) -> None:
+             initial: Initial = None, initial_from: InitialFrom = None, real_time: RealTime = False, hex: Hex = False,
+             join: Join = False, timeout: Timeout = None, as_json: Json = False) -> None:
     """Tell every criterion of each history: those below each model, and the model (all, unless --model says which)."""
     from gradual.deciding.classification import CLIMBED, names
     from gradual.deciding.classification import classify as classify_history
@@ -155,7 +193,8 @@ def classify(files: Files, model: Models = None, format: Format = None, addresse
     if not as_json:
         typer.echo(f"{'history':<24}" + "".join(f"{name:>{width}}" for name in told))
     with Progress() as progress:
-        for item in read_all(files, format, trace_options(addresses, initial, hex=hex, timeout=timeout)):
+        options = trace_options(addresses, initial, initial_from, real_time=real_time, hex=hex, timeout=timeout)
+        for item in read_all(files, format, options, join=join):
             progress.start(getattr(item, "name", ""))
             if isinstance(item, InputError):
                 failed = True

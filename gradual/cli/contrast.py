@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gradual.cli.app import app
-from gradual.cli.common import Json, refused, usage_error
+from gradual.cli.common import Json, no_model, refused, usage_error
+from gradual.cli.completions import machine_names
 from gradual.cli.status import LATE
 
 if TYPE_CHECKING:
@@ -83,7 +84,8 @@ def contrast(
                                         "forbid something]")] = False,
     html: Annotated[str | None, typer.Option("--html", metavar="OUT", help="With --table: also a page with "
                                              "pictures.")] = None,
-    machine: Annotated[str | None, typer.Option("--machine", metavar="M", help="Contrast the model with a machine: "
+    machine: Annotated[str | None, typer.Option("--machine", metavar="M", autocompletion=machine_names,
+                                                help="Contrast the model with a machine: "
                                                 "`host` is this computer; others as in `gradual fuzz`.")] = None,
     command: Annotated[str | None, typer.Option("--command", metavar="TEMPLATE", help="The same with a simulator, as "
                                                 "in `gradual fuzz`.")] = None,
@@ -140,10 +142,12 @@ def _all_models() -> list[str]:
 def _sides(names: list[str]) -> list[Side]:
     from gradual.contrast.sides import side
     from gradual.machines.components import MachineError
-    from gradual.models import ModelError
+    from gradual.models import ModelError, NoModel
 
     try:
         return [side(name) for name in names]
+    except NoModel as error:
+        raise no_model(error) from None
     except (ModelError, MachineError) as error:
         raise usage_error(str(error)) from None
 

@@ -14,9 +14,12 @@ from gradual.cli.common import (
     Format,
     Hex,
     Initial,
+    InitialFrom,
+    Join,
     Json,
     Models,
     Ranges,
+    RealTime,
     Timeout,
     models_of,
     read_all,
@@ -39,7 +42,8 @@ SHOWN = 40
 
 Exit status: 0 when every verdict is known, whatever it is; 2 after an input error, 3 when something stayed unknown.""")
 def diff_models(files: Files, model: Models = None, format: Format = None, addresses: Ranges = None,
-                initial: Initial = None, hex: Hex = False, timeout: Timeout = None, as_json: Json = False,
+                initial: Initial = None, initial_from: InitialFrom = None, real_time: RealTime = False,
+                hex: Hex = False, join: Join = False, timeout: Timeout = None, as_json: Json = False,
                 whole: Annotated[bool, typer.Option("--all", help="Every overtaking of the whole history, not the "
                                                     "fewest that explain a difference.")] = False) -> None:
     """Tell why models differ on a history: which operations had to overtake others. The history is first shrunk to a
@@ -52,7 +56,8 @@ def diff_models(files: Files, model: Models = None, format: Format = None, addre
     statuses = {0}
     chosen = models_of(model or [ALL])
     with Progress() as progress:
-        for item in read_all(files, format, trace_options(addresses, initial, hex=hex, timeout=timeout)):
+        options = trace_options(addresses, initial, initial_from, real_time=real_time, hex=hex, timeout=timeout)
+        for item in read_all(files, format, options, join=join):
             if isinstance(item, InputError):
                 statuses.add(3 if isinstance(item, NotInTime) else 2)
                 progress.clear()
@@ -90,6 +95,8 @@ def _operation(history: Any, operation: int) -> dict[str, Any]:
 
     place = {"operation": operation, "thread": history.threads[int(history.thread[operation])],
              "what": history.what(operation)}
+    if history.files:
+        place["file"] = history.file_of(operation)
     if history.line[operation] > 0:
         place["line"] = int(history.line[operation])
     if history.tick[operation] != NO_TICK:
@@ -108,6 +115,10 @@ def _text(history: Any, found: Any) -> str:
         lines += _difference(history, difference)
     lines += [f"    {weaker.name} and not {stronger.name}: why was not found in time"
               for stronger, weaker in found.untold]
+    if history.ambiguous and len({verdict.verdict for verdict in found.verdicts.values()}) > 1:
+        needed = ("accesses to common bytes are of one size" if history.mixed else
+                  "every write to a location has a value of its own")
+        lines.append(f"    why is only told where {needed}; `gradual explain --model` tells of each model")
     return "\n".join(lines)
 
 

@@ -13,8 +13,11 @@ from gradual.cli.common import (
     Format,
     Hex,
     Initial,
+    InitialFrom,
+    Join,
     Models,
     Ranges,
+    RealTime,
     Timeout,
     models_of,
     read_all,
@@ -22,6 +25,7 @@ from gradual.cli.common import (
     usage_error,
 )
 from gradual.cli.outputs import Outputs
+from gradual.cli.streams import tell
 
 if TYPE_CHECKING:
     from gradual.judge import Judgement
@@ -50,7 +54,10 @@ def explain(
     format: Format = None,
     addresses: Ranges = None,
     initial: Initial = None,
+    initial_from: InitialFrom = None,
+    real_time: RealTime = False,
     hex: Hex = False,
+    join: Join = False,
     timeout: Timeout = None,
     witness: Annotated[bool, typer.Option("--witness", help="Of a consistent history, print the run that explains it, "
                                           "a line per step.")] = False,
@@ -69,14 +76,15 @@ def explain(
     found = False
     with Progress() as progress:
         progress.start("reading")
-        items = _chosen(read_all([file], format, trace_options(addresses, initial, hex=hex, timeout=timeout)), history)
+        options = trace_options(addresses, initial, initial_from, real_time=real_time, hex=hex, timeout=timeout)
+        items = _chosen(read_all([file], format, options, join=join), history)
         for judgement in judge.judgements(items, progress, patience=0):
             progress.start("explaining")
             text = _text(judgement, witness, outputs, timeout)
             progress.clear()
             if found:
                 typer.echo()
-            typer.echo(text)
+            tell(text, judgement.verdict.model, judgement.verdict.verdict)
             found = True
     if history is not None and not found:
         raise usage_error(f"there is no history called {history!r} in {file}")

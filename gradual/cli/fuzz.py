@@ -14,6 +14,7 @@ from gradual.cli.common import (
     Format,
     Hex,
     Initial,
+    InitialFrom,
     Models,
     Ranges,
     Timeout,
@@ -24,6 +25,7 @@ from gradual.cli.common import (
     usage_error,
 )
 from gradual.cli.common import seconds as limit
+from gradual.cli.completions import machine_names
 
 if TYPE_CHECKING:
     from gradual.fuzz.loop import Tally
@@ -50,7 +52,8 @@ Exit status: 0 no violation, 1 some violation, 2 usage error or a run that faile
 
 @app.command(epilog=EXAMPLES)
 def fuzz(
-    machine: Annotated[str | None, typer.Option("--machine", metavar="M", help="One of the machines of `gradual "
+    machine: Annotated[str | None, typer.Option("--machine", metavar="M", autocompletion=machine_names,
+                                                help="One of the machines of `gradual "
                                                 "generate`; --machine help lists them.")] = None,
     command: Annotated[str | None, typer.Option("--command", metavar="TEMPLATE", help="A simulator to run instead, as "
                                                 "a shell command; see below.")] = None,
@@ -73,6 +76,7 @@ def fuzz(
     format: Format = None,
     addresses: Ranges = None,
     initial: Initial = None,
+    initial_from: InitialFrom = None,
     hex: Hex = False,
 ) -> None:
     """Test a machine with random clients: run, check, shrink what violates, and report."""
@@ -88,7 +92,8 @@ def fuzz(
     known_machine(machine)
     _usable(save)
     tested = (Small(machine) if machine is not None
-              else Command(command or "", format, trace_options(addresses, initial, hex=hex), run_timeout))
+              else Command(command or "", format, trace_options(addresses, initial, initial_from, hex=hex),
+                           run_timeout))
     clients = (random_client(threads, operations, locations, number, pattern) for number in count(seed))
     loop = Loop(clients, tested, models_of(model), runs=runs or (1000 if seconds is None else None), seconds=seconds,
                 keep_going=keep_going, save=save, timeout=timeout,

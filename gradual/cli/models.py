@@ -22,6 +22,8 @@ def models(
                                                "text.")] = None,
 ) -> None:
     """List the memory models, or print the text of one."""
+    from gradual.cli.structures import NAMES
+    from gradual.events.models import MODELS
     from gradual.models import shipped
 
     if name is not None:
@@ -31,4 +33,7 @@ def models(
         typer.echo(f"{model}: {model.sentence}")
         above = f"weaker than {', '.join(model.weaker_than)}; " if model.weaker_than else ""
         typer.echo(f"    {above}machine: {model.machine or 'none'}; {model.file}")
+    typer.echo("\nOf programs alone (`gradual run`), models that judge executions together:")
+    for name in NAMES:
+        typer.echo(f"{name}: {MODELS[name].sentence}")
     typer.echo("\nAny file that ends in .cat is a model too: gradual check trace.csv --model my.cat")

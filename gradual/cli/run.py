@@ -7,12 +7,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gradual.cli.app import app
-from gradual.cli.common import ALL, MODEL_HELP, Json, models_of, read_all, seconds, trace_options, usage_error
+from gradual.cli.common import ALL, MODEL_HELP, Json, models_of, seconds, usage_error
+from gradual.cli.completions import model_names
+from gradual.cli.observed import Sighted, judged
 from gradual.cli.outputs import Outputs
 from gradual.cli.status import INTERRUPTED, LATE
 from gradual.cli.structures import (
@@ -47,28 +49,33 @@ EXAMPLES = """Examples:
 
   gradual run SB.litmus --observed runs.jsonl      which observed outcomes does no model allow?
 
+  gradual run tests/*.litmus --observed chip.log --model rvwmo      the same of a log of litmus7, with many tests
+
   gradual run traces/causality/TC1.litmus --model jr      may an optimising compiler do that?
 
   gradual run traces/causality/TC4.litmus --compare jr sc ra c11
 
   gradual run spin.litmus --model sc --unroll 2 --values 0..2
 
-Programs are herd's .litmus files (X86, LISA, Generic) or plain text: P0: st x 1; ld y r0 P1: ... exists (0:r0=0).
+Programs are herd's .litmus files (X86, RISCV, LISA, Generic) or plain text: P0: st x 1; ld y r0 P1: ... exists
+(0:r0=0).
 
 Exit status: 0 the question was answered, whatever the answer; 1 an observed outcome that no model asked for allows; 2
 usage or input error; 3 when --timeout came before the answer; 130 after Ctrl-C. What was found by
 then is printed."""
 
 Observed = Annotated[list[str] | None, typer.Option("--observed", metavar="HISTORIES", help="Traces of runs of the one "
-                                                    "program given: tell which of their outcomes no model allows. "
+                                                    "program given, or a log of litmus7 or klitmus with runs of all "
+                                                    "that are given: tell which of their outcomes no model allows. "
                                                     "Repeatable.")]
 
 
 @app.command(epilog=EXAMPLES)
 def run(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Programs; - is standard input. With --observed "
-                                               "the first is the program, the others are histories.")],
-    model: Annotated[list[str] | None, typer.Option(metavar="MODEL", help=f"{MODEL_HELP}; `all` for every one that "
+                                               "of traces the first is the program, the others are traces.")],
+    model: Annotated[list[str] | None, typer.Option(metavar="MODEL", autocompletion=model_names,
+                                                    help=f"{MODEL_HELP}; `all` for every one that "
                                                     "ships; repeatable. jr, ra, c11, rc11 are asked about event "
                                                     "structures. [default: the usual ones]")] = None,
     count: Annotated[bool, typer.Option("--count", help="Only count the executions.")] = False,
@@ -112,7 +119,7 @@ def run(
     if observed:
         if svg is not None:
             raise usage_error("--observed only tells what was seen: it does not go with --svg")
-        raise typer.Exit(_observed(files[0], [*observed, *files[1:]], models, as_json, limits))
+        raise typer.Exit(judged(files, observed, Sighted(models, as_json, limits, timeout)))
     outputs = Outputs({"svg": svg}, files)
     task = "run" if operational else "count" if count else "query" if query else "list"
     with Progress() as progress:
@@ -160,8 +167,7 @@ class _Questions:
             if self.picture is not None:
                 draw(program, self.picture, self.structures.justifies)
             for model in self.models:
-                found = self._in_time(program, model.key, partial(
-                    self._count if self.task == "count" else self._answer, program, model))
+                found = self._in_time(program, model.key, partial(self._under, program, model))
                 if found == INTERRUPTED:
                     raise typer.Exit(INTERRUPTED)
                 status = max(status, found)
@@ -172,6 +178,17 @@ class _Questions:
             typer.echo(f"gradual: {error}", err=True)
             return 2
         return status
+
+    def _under(self, program: Program, model: Model) -> int:
+        """One program under one model; one that says nothing about it does not keep the others from it."""
+        from gradual.programs.executions import Refused
+
+        try:
+            return (self._count if self.task == "count" else self._answer)(program, model)
+        except Refused as error:
+            self.progress.clear()
+            typer.echo(f"gradual: {error}", err=True)
+            return 2
 
     def _in_time(self, program: Program, name: str, answer: Callable[[], int]) -> int:
         """The exit status for one program under one model."""
@@ -250,36 +267,3 @@ class _Questions:
             so_far = {0: "", LATE: " so far (the time is over)", INTERRUPTED: " so far (interrupted)"}[status]
             print(f"{program.name}: {model.key} {number} executions{so_far} ({seconds:.3f} s)", flush=True)
         return status
-
-
-def _observed(file: str, traces: list[str], models: list[Model], as_json: bool, bounds: Bounds | None) -> int:
-    from gradual import programs
-    from gradual.programs.observed import Sightings
-    from gradual.programs.scan import ProgramError
-
-    try:
-        sightings = Sightings(programs.read(file, bounds), models)
-    except ProgramError as error:
-        raise usage_error(str(error)) from None
-    failed = [_add(sightings, item) for item in read_all(traces, None, trace_options(None, None))].count(False)
-    if as_json:
-        for sighting in sightings.found.values():
-            print(json.dumps({"program": sightings.program.name, "outcome": sighting.outcome.text(sightings.program),
-                              "times": sighting.times, "first": sighting.first, "allowed": sighting.allowed}))
-    else:
-        print("\n".join(sightings.lines()))
-    return 1 if sightings.forbidden else 2 if failed else 0
-
-
-def _add(sightings: Any, item: Any) -> bool:
-    """A history, or the error in its place; False when it could not be used."""
-    from gradual.history import InputError
-
-    try:
-        if isinstance(item, InputError):
-            raise item
-        sightings.add(item)
-    except InputError as error:
-        typer.echo(f"gradual: {error}", err=True)
-        return False
-    return True

@@ -15,8 +15,11 @@ from gradual.cli.common import (
     Format,
     Hex,
     Initial,
+    InitialFrom,
+    Join,
     OneModel,
     Ranges,
+    RealTime,
     one_model,
     read_all,
     seconds,
@@ -24,6 +27,7 @@ from gradual.cli.common import (
     usage_error,
     write_all,
 )
+from gradual.cli.completions import format_names
 from gradual.cli.status import LATE
 
 if TYPE_CHECKING:
@@ -33,7 +37,9 @@ if TYPE_CHECKING:
 SHOWN = 20
 """Operations up to which the shrunk history is printed."""
 KINDS = {"thin-air": "a thin-air read", "own-future": "a read of its own thread's future", "final": "a final value",
-         "cycle": "a cycle"}
+         "cycle": "a cycle", "store-order": "a cycle with the trace's own store order",
+         "real-time": "a cycle in real time",
+         "store-order+real-time": "a cycle with the trace's own store order and real time"}
 
 
 @app.command(epilog="""Examples:
@@ -53,11 +59,15 @@ def shrink(
     history: Annotated[str | None, typer.Option("--history", metavar="NAME", help="Which history of the file. "
                                                 "[default: the first that violates the model]")] = None,
     format: Format = None,
-    to: Annotated[str | None, typer.Option("--to", metavar="F", help="The format of OUT; by its ending when not "
+    to: Annotated[str | None, typer.Option("--to", metavar="F", autocompletion=format_names,
+                                           help="The format of OUT; by its ending when not "
                                            "given, csv on standard output.")] = None,
     addresses: Ranges = None,
     initial: Initial = None,
+    initial_from: InitialFrom = None,
+    real_time: RealTime = False,
     hex: Hex = False,
+    join: Join = False,
     timeout: Annotated[float | None, typer.Option("--timeout", metavar="S", callback=seconds, help="Seconds for "
                                                   "all; then the smallest history so far is the result.")] = None,
 ) -> None:
@@ -70,7 +80,8 @@ def shrink(
     started, deadline = time.perf_counter(), Deadline(timeout)
     with Progress() as progress:
         progress.start("reading")
-        items = read_all([file], format, trace_options(addresses, initial, hex=hex, timeout=timeout))
+        options = trace_options(addresses, initial, initial_from, real_time=real_time, hex=hex, timeout=timeout)
+        items = read_all([file], format, options, join=join)
         candidates = _wanted(items, history, file)
         found = _first_violation(candidates, chosen, deadline, progress)
     if output is not None:

@@ -1,7 +1,11 @@
-"""The exit statuses that say nothing about the traces."""
+"""The exit statuses: a violation that was found, and those that say nothing about the traces."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+VIOLATION = 1
 USAGE = 2
 """A usage or input error; output that cannot be written."""
 LATE = 3
@@ -12,3 +16,29 @@ INTERRUPTED = 130
 """Ctrl-C, as a shell has it for SIGINT."""
 READER_GONE = 141
 """Nobody reads the output any more, as a shell has it for SIGPIPE."""
+
+
+class Unwritten(OSError):
+    """Output that cannot be written, after something was found."""
+
+    status = USAGE
+
+
+@contextmanager
+def remembered(status: Callable[[], int]) -> Iterator[None]:
+    """Whoever handles output that cannot be written learns the status that was reached until then."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        unwritten = Unwritten(*error.args)
+        unwritten.status = status()
+        raise unwritten from None
+
+
+def after(error: OSError) -> int:
+    """The status where output cannot be written: a violation stays one, whether it was told or not."""
+    leaving = error.__context__  # where the last of the output was written on the way out
+    found = error.status if isinstance(error, Unwritten) else leaving.code if isinstance(leaving, SystemExit) else None
+    return VIOLATION if found == VIOLATION else USAGE

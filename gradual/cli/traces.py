@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
 
 from gradual.cli.app import app
-from gradual.cli.common import Hex, Initial, Ranges, known_machine, read_all, trace_options, write_all
+from gradual.cli.common import (
+    Hex,
+    Initial,
+    InitialFrom,
+    Join,
+    Ranges,
+    known_machine,
+    read_all,
+    trace_options,
+    usage_error,
+    write_all,
+)
+from gradual.cli.completions import format_names, machine_names
 
 
 @app.command(epilog="""Examples:
@@ -23,10 +36,13 @@ def generate(
     operations: Annotated[int, typer.Option(min=0, help="Operations of all threads together.")] = 200,
     locations: Annotated[int, typer.Option(min=1, help="Locations they share.")] = 8,
     seed: Annotated[int, typer.Option(help="Equal seeds give equal histories.")] = 0,
-    machine: Annotated[str, typer.Option(help="A sound machine, or one way of being broken: --machine help "
+    machine: Annotated[str, typer.Option(autocompletion=machine_names,
+                                         help="A sound machine, or one way of being broken: --machine help "
                                          "lists them.")] = "sc",
     histories: Annotated[int, typer.Option(min=0, metavar="N", help="How many histories.")] = 1,
-    format: Annotated[str | None, typer.Option("--format", metavar="F", help="The format to write. [default: csv, or "
+    order: Annotated[bool, typer.Option("--order", help="Also tell in which order the stores reached memory.")] = False,
+    format: Annotated[str | None, typer.Option("--format", metavar="F", autocompletion=format_names,
+                                               help="The format to write. [default: csv, or "
                                                "by the ending of --output]")] = None,
     output: Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="Where to; - is standard "
                                         "output.")] = "-",
@@ -35,7 +51,8 @@ def generate(
     from gradual.machines import generate as run
 
     known_machine(machine)
-    made = (run(machine, threads, operations, locations, seed + number, name=f"{machine}-{seed + number}")
+    made = (run(machine, threads, operations, locations, seed + number, name=f"{machine}-{seed + number}",
+                ordered=order)
             for number in range(histories))
     write_all(made, output, format or ("csv" if output == "-" else None))
 
@@ -44,17 +61,23 @@ def generate(
 
   gradual convert trace.out.gz trace.csv --addresses 0x7f4c0:0x834c0
 
-  gradual convert trace.axe - --to jsonl""")
+  gradual convert trace.axe - --to jsonl
+
+  gradual convert --join 'trace_rvfi_hart_*.dasm' run.csv --addresses 0x80002000:0x80003000""")
 def convert(
     source: Annotated[str, typer.Argument(metavar="A", help="The trace to read; - is standard input.")],
     target: Annotated[str, typer.Argument(metavar="B", help="The trace to write; - is standard output.")],
-    format: Annotated[str | None, typer.Option("--format", "--from", metavar="F", help="The format of A; recognised "
+    format: Annotated[str | None, typer.Option("--format", "--from", metavar="F", autocompletion=format_names,
+                                               help="The format of A; recognised "
                                                "from its content when not given.")] = None,
-    to: Annotated[str | None, typer.Option("--to", metavar="F", help="The format of B; by its ending when not "
+    to: Annotated[str | None, typer.Option("--to", metavar="F", autocompletion=format_names,
+                                           help="The format of B; by its ending when not "
                                            "given.")] = None,
     addresses: Ranges = None,
     initial: Initial = None,
+    initial_from: InitialFrom = None,
     hex: Hex = False,
+    join: Join = False,
 ) -> None:
     """Rewrite a trace in another format. Histories that cannot be read are reported and left out."""
     from itertools import chain
@@ -62,9 +85,12 @@ def convert(
     from gradual.history import InputError
 
     failed = []
+    if target != "-" and os.path.exists(target) and os.path.exists(source) and os.path.samefile(source, target):
+        raise usage_error(f"{target} is the trace to read; write to another file")
 
     def good() -> Iterator[Any]:
-        for item in read_all([source], format, trace_options(addresses, initial, hex=hex, allow_empty=True)):
+        options = trace_options(addresses, initial, initial_from, hex=hex, allow_empty=True)
+        for item in read_all([source], format, options, join=join):
             if isinstance(item, InputError):
                 failed.append(item)
                 typer.echo(f"gradual: {item}", err=True)
@@ -86,5 +112,8 @@ def formats() -> None:
     for name in adapters.names():
         adapter = adapters.adapter(name)
         writes = "read and written" if hasattr(adapter, "write") else "read"
-        typer.echo(f"{name}: {adapter.SUMMARY} ({writes}; {', '.join('.' + e for e in adapter.EXTENSIONS)})")
+        endings = "".join(f"; .{ending}" for ending in adapter.EXTENSIONS)
+        typer.echo(f"{name}: {adapter.SUMMARY} ({writes}{endings})")
         typer.echo("\n".join(f"    {line}" for line in adapter.EXAMPLE.strip("\n").splitlines()) + "\n")
+    refused = "; ".join(f"{kind.name} ({kind.lacks})" for kind in adapters.VALUELESS)
+    typer.echo(f"Recognised and refused, for there is nothing to check: {refused}; gem5 logs of other debug flags.")

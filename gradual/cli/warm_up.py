@@ -16,12 +16,16 @@ def warm_up() -> None:
     """Compile what large traces need, now and once; otherwise the first of them waits for it."""
     import time
 
-    from gradual.deciding import engine, saturation
-    from gradual.deciding.compiler.kept import kept_in
+    from gradual.adapters import _axe_scanner, _exec_scanner
+    from gradual.compiler.kept import kept_in
+    from gradual.deciding import criteria, engine, saturation
 
     started = time.perf_counter()
     engine.load()
     saturation.load()
+    criteria.load()
+    _axe_scanner.load()
+    _exec_scanner.load()
     folders = {str(folder) for folder in kept_in.values()}
     kept = f"kept in {', '.join(sorted(folders))}" if folders else (
         "in vain: there is no folder to keep it in")

@@ -25,7 +25,8 @@ def names(models: Sequence[Model] | None = None) -> list[str]:
 
 def classify(history: History, models: Sequence[Model] | None = None, *,
              timeout: float | None = None) -> dict[str, Truth]:
-    """Which criteria hold; None where the time limit came first: for each model, with the criteria below it."""
+    """Which criteria hold, for each model and those below it; None where the time limit came first, and of criteria
+    where several writes of one value leave open what was read."""
     truths: dict[str, Truth] = {}
     for model in models or usual():
         truths |= _of_one(history, model, timeout)
@@ -48,7 +49,7 @@ def _of_one(history: History, model: Model, timeout: float | None) -> dict[str, 
 
 def _ladder(history: History, model: Model, deadline: Deadline) -> dict[str, Truth]:
     truths: dict[str, Truth] = {}
-    if len(history) > CLIMBED:
+    if len(history) > CLIMBED or history.ambiguous:  # the criteria take reads-from for known
         return truths
     try:
         with alarm(deadline.seconds_left):

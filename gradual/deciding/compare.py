@@ -15,15 +15,17 @@ def unordered_percent(history: History, model: str | Model, timeout: float | Non
     """Per partial store order below the model, the pairs of writes to one location that it leaves open, in percent.
 
     The criteria of the model's ladder that have a store order, and saturation. Nothing for what the time limit cuts
-    off, for saturation that ends in a contradiction halfway, or for a history that no model allows.
+    off, for saturation that ends in a contradiction halfway, for a history that no model allows, or where several
+    writes of one value leave open what was read.
     """
     chosen, deadline = load(model), Deadline(timeout)
+    history = chosen.takes(history)
     pairs = write_pairs(history)
     try:
         fits = fit(chosen)
     except General:
         return {}
-    if impossible_observation(history, fits.coherence) or not pairs:
+    if history.ambiguous or history.whole is not None or impossible_observation(history, fits.coherence) or not pairs:
         return {}
     found: dict[str, int] = {}
     try:

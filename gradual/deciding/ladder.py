@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gradual.deadline import Deadline
-from gradual.deciding import rules
 from gradual.evidence.verdict import Pair
 from gradual.history import History
 from gradual.models import Model
@@ -56,6 +55,8 @@ class Answer:
 
 def climb(history: History, model: Model, deadline: Deadline) -> Iterator[Answer]:
     """The answers of the rungs below `model`, from the bottom up. The caller stops where it wants."""
+    from gradual.deciding import rules
+
     rungs = LADDERS.get(model.key, ())
     given = rules.facts(history, fit(model)) if rungs else {}
     for rung in rungs:

@@ -5,20 +5,33 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
+from gradual.compiler import can_compile
+from gradual.compiler.waiting import in_time
 from gradual.deadline import Deadline
-from gradual.deciding import engine, saturation
-from gradual.deciding.compiler import can_compile
-from gradual.deciding.compiler.waiting import in_time
+from gradual.deciding import criteria, engine, saturation
+from gradual.deciding.crowd import Crowd
 from gradual.deciding.engine.proof import evidence
-from gradual.deciding.observations import impossible_observation, write_pairs
+from gradual.deciding.ladder import LADDERS
+from gradual.deciding.observations import impossible_observation
 from gradual.deciding.pipeline import CYCLE, SCHEDULE, SEARCH
 from gradual.deciding.saturation import Saturation
 from gradual.evidence import certificate
-from gradual.evidence.verdict import Cycle, Verdict, Witness
+from gradual.evidence.verdict import Cycle, Evidence, Verdict, Witness
 from gradual.history import History
 from gradual.models import Model
 from gradual.models.fit import Fit, General, fit
+
+
+class _One(NamedTuple):
+    """A history of many."""
+
+    trace: History
+    """What the certificate looks at."""
+    taken: History
+    """The same, as the model takes it."""
+    write_pairs: int
 
 
 def prepare(deadline: Deadline) -> None:
@@ -26,56 +39,85 @@ def prepare(deadline: Deadline) -> None:
     if can_compile():
         in_time(engine.load, deadline)
         in_time(saturation.load, deadline)
+        in_time(criteria.load, deadline)
 
 
-def decide(histories: Sequence[History], model: Model, *, violations: bool = True) -> list[Verdict | None]:
+def decide(histories: Sequence[History], model: Model, *, named: bool = True) -> list[Verdict | None]:
     """The verdict of each history, certified; None for those that need a search of their own, or another way.
 
-    violations  tell them too; otherwise they are left out as well
+    named  violations tell the criterion that fails, where the model has a ladder
     """
     try:
         fits = fit(model)
     except General:
         return [None] * len(histories)
-    if model.splits_rmws or not can_compile():
+    if not can_compile() or not histories:
         return [None] * len(histories)
     started = time.perf_counter()
-    chosen = [h for h, history in enumerate(histories) if _is_plain(history, fits)]
+    taken = [model.takes(history) for history in histories]
+    crowd = Crowd(taken)
+    ones = [_One(*one) for one in zip(histories, taken, crowd.write_pairs(), strict=True)]
     found: list[Verdict | None] = [None] * len(histories)
+    chosen: list[int] = []
+    for h, (ambiguous, doubtful) in enumerate(zip(crowd.ambiguous(), crowd.doubtful(), strict=True)):
+        if not ambiguous and _is_plain(taken[h], fits):
+            impossible = impossible_observation(taken[h], fits.coherence) if doubtful else None
+            if impossible is None:
+                chosen.append(h)
+            else:
+                found[h] = _certified(ones[h], model, *impossible)
     if chosen:
-        plain = [histories[h] for h in chosen]
-        for h, verdict in zip(chosen, _decided(plain, model, fits, violations), strict=True):
+        decided = _decided([ones[h] for h in chosen], model, fits)
+        for h, verdict in zip(chosen, decided, strict=True):
             found[h] = verdict
+        if named and model.key in LADDERS:
+            _name(found, histories, model, chosen)
     seconds = (time.perf_counter() - started) / max(len(histories), 1)
     return [None if verdict is None else replace(verdict, seconds=seconds) for verdict in found]
 
 
 def _is_plain(history: History, fits: Fit) -> bool:
-    """Is there something to schedule, and nothing that the engine leaves to others?"""
-    return bool(len(history)) and not fits.others and impossible_observation(history, fits.coherence) is None
+    """Is there something to schedule, and nothing, in values that have one origin each, that the engine leaves to
+    others?"""
+    return bool(len(history)) and not (history.given or history.mixed or history.whole or fits.others)
 
 
-def _decided(histories: list[History], model: Model, fits: Fit, violations: bool) -> list[Verdict | None]:
+def _name(found: list[Verdict | None], histories: Sequence[History], model: Model, chosen: list[int]) -> None:
+    """Of each violation the first criterion that fails; a larger history is left to clingo."""
+    violated = [h for h in chosen if (verdict := found[h]) is not None and verdict.verdict == "violation"]
+    small = [h for h in violated if len(histories[h]) <= criteria.LARGEST]
+    for h in violated:
+        if len(histories[h]) > criteria.LARGEST:
+            found[h] = None
+    for h, climbed in zip(small, criteria.climb([histories[h] for h in small], model) if small else (), strict=True):
+        verdict = found[h]
+        assert verdict is not None
+        found[h] = replace(verdict, decided_by=climbed.failed or verdict.decided_by,
+                           unordered_pairs=verdict.write_pairs - climbed.ordered, ordered_by=climbed.rung.criteria[-1])
+
+
+def _decided(ones: list[_One], model: Model, fits: Fit) -> list[Verdict | None]:
+    histories = [one.taken for one in ones]
     outcomes = engine.decide_many(histories, fits, Deadline(None))
     consistent = [h for h, outcome in enumerate(outcomes) if outcome.status == engine.CONSISTENT]
     verdicts: list[Verdict | None] = [None] * len(histories)
     if consistent:
         ordered = Saturation([histories[h] for h in consistent], fits, Deadline(None))
-        certificate.check_runs([histories[h] for h in consistent], model, [outcomes[h].order for h in consistent])
+        certificate.check_runs([ones[h].trace for h in consistent], model, [outcomes[h].order for h in consistent])
         for place, h in enumerate(consistent):
-            pairs = write_pairs(histories[h])
+            pairs = ones[h].write_pairs
             forced = min(ordered.ordered_pairs(place), pairs)
             verdicts[h] = Verdict(model.name, "consistent", SCHEDULE, Witness(outcomes[h].order.tolist()), "", pairs,
                                   pairs - forced, "saturation", conflicts=outcomes[h].conflicts)
-    if violations:
-        for h, outcome in enumerate(outcomes):
-            if outcome.status == engine.VIOLATED:
-                verdicts[h] = _violation(histories[h], model, fits, outcome)
+    for h, outcome in enumerate(outcomes):
+        if outcome.status == engine.VIOLATED:
+            found = evidence(histories[h], fits, outcome)
+            by = CYCLE if isinstance(found, Cycle) else SEARCH
+            verdicts[h] = _certified(ones[h], model, by, found, outcome.conflicts)
     return verdicts
 
 
-def _violation(history: History, model: Model, fits: Fit, outcome: engine.Outcome) -> Verdict:
-    found = evidence(history, fits, outcome)
-    certificate.check(history, model, found)
-    return Verdict(model.name, "violation", CYCLE if isinstance(found, Cycle) else SEARCH, found, "",
-                   write_pairs(history), conflicts=outcome.conflicts)
+def _certified(one: _One, model: Model, by: str, found: Evidence, conflicts: int = 0) -> Verdict:
+    """A violation."""
+    certificate.check(one.trace, model, found)
+    return Verdict(model.name, "violation", by, found, "", one.write_pairs, conflicts=conflicts)

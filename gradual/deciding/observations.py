@@ -30,12 +30,13 @@ def own_future(history: History, scope: str) -> Iterator[Cycle]:
     """Reads whose source lies later in their own thread (for an rmw: is the rmw itself)."""
     reads = history.reads
     source = history.source[reads]
-    for r, w in zip(reads[source >= reads].tolist(), source[source >= reads].tolist(), strict=True):
-        if history.thread[w] == history.thread[r]:
-            yield Cycle((Edge("po", r, w), Edge("wr", w, r)) if w != r else (Edge("wr", w, r),), scope)
+    late = source >= reads
+    late[late] = history.thread[source[late]] == history.thread[reads[late]]
+    for r, w in zip(reads[late].tolist(), source[late].tolist(), strict=True):
+        yield Cycle((Edge("po", r, w), Edge("wr", w, r)) if w != r else (Edge("wr", w, r),), scope)
 
 
 def write_pairs(history: History) -> int:
     """Pairs of non-initial writes to one location."""
-    counts = np.bincount(history.location[history.writes], minlength=1).astype(object)
+    counts = np.bincount(history.location[history.writes], minlength=1)
     return int((counts * (counts - 1) // 2).sum())

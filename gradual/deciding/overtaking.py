@@ -55,7 +55,8 @@ class Difference:
     weaker: Model
     overtakings: list[Overtaking]
     order: Order
-    """The run, as in a Witness: of the whole history, or of the operations that it was shrunk to."""
+    """The run, by operations of the trace: of the whole history, or of those that it was shrunk to. An rmw that the
+    weaker model takes for two events is there twice."""
     minimal: bool
     """Is forbidding any one of them a violation? False where the time ends before."""
     of: int
@@ -86,7 +87,7 @@ def compare(history: History, models: Sequence[Model] | None = None, *, timeout:
                                            unordered=False)
                 for model in chosen}
     differences, untold = [], []
-    for stronger, weaker in pairwise(chosen):
+    for stronger, weaker in pairwise(chosen) if not history.ambiguous else ():
         evidence = verdicts[weaker.name].evidence
         if verdicts[stronger.name].verdict == "violation" and isinstance(evidence, Witness) and len(evidence.order):
             left = patience if timeout is None else limit.seconds_left
@@ -119,12 +120,15 @@ def difference(history: History, stronger: Model, weaker: Model, witness: Witnes
         candidates = windows(history, stronger, weaker)
     except General:
         return Difference(stronger, weaker, [], list(witness.order), minimal=False, of=len(history))
-    holding = _Holding(history, weaker, candidates, list(witness.order), Deadline(patience))
+    taken = weaker.takes(history)
+    holding = _Holding(taken, weaker, candidates, list(witness.order), Deadline(patience))
     minimal = holding.run()
     if minimal:
         holding.find_fewer()
     certificate.check(history, weaker, Witness(holding.order))
-    return Difference(stronger, weaker, overtakings(candidates, holding.order), holding.order, minimal, len(history))
+    pairs = {Overtaking(taken.number(a), taken.number(b)): None for a, b in overtakings(candidates, holding.order)}
+    needed = [pair for pair in pairs if pair.earlier != pair.later]
+    return Difference(stronger, weaker, needed, taken.numbers(holding.order), minimal, len(history))
 
 
 Windows = dict[int, Column]
@@ -132,11 +136,15 @@ Windows = dict[int, Column]
 
 
 class _Kept:
-    """The program order that a model keeps by a single term."""
+    """The program order that a model keeps by a single term.
 
-    def __init__(self, history: History, model: Model) -> None:
-        self._location = history.location
-        self._steps = [(t.step.relation, members(history, t.before), members(history, t.after))
+    of  the operations of the history that are asked about, by the numbers they are asked about by; None: all
+    """
+
+    def __init__(self, history: History, model: Model, of: Column | None = None) -> None:
+        asked = np.arange(len(history)) if of is None else of
+        self._location = history.location[asked]
+        self._steps = [(t.step.relation, members(history, t.before)[asked], members(history, t.after)[asked])
                        for t in fit(model).transitions
                        if t.start == t.end == 0 and t.step.relation in ("po", "po-loc") and not t.step.inverse]
 
@@ -161,8 +169,10 @@ class _Kept:
 
 
 def windows(history: History, stronger: Model, weaker: Model) -> Windows:
-    """The accesses of a thread that only the stronger model keeps in order, as far back as a fence that keeps all."""
-    strict, loose = _Kept(history, stronger), _Kept(history, weaker)
+    """The accesses of a thread that only the stronger model keeps in order, as far back as a fence that keeps all. As
+    the weaker one takes the history; of both events of an rmw the stronger says what it does of the rmw."""
+    trace, history = history, weaker.takes(history)
+    strict, loose = _Kept(trace, stronger, history.operation), _Kept(history, weaker)
     found: Windows = {}
     for thread in range(len(history.threads)):
         operations = np.flatnonzero(history.thread == thread)

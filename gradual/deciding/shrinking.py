@@ -14,8 +14,9 @@ import numpy as np
 
 from gradual.deadline import Deadline, alarm
 from gradual.deciding import pipeline
-from gradual.evidence.verdict import Cycle, Evidence, Overwritten, Path, Refutation, ThinAir, Verdict
-from gradual.history import NO_LOCATION, Column, History
+from gradual.evidence.verdict import Cycle, Evidence, Origin, Overwritten, Path, Refutation, ThinAir, Verdict
+from gradual.history import NO_LOCATION, Column, History, supposed
+from gradual.history.halves import events_of
 from gradual.history.part import locations_of, part
 from gradual.models import Model, load
 from gradual.progress import Progress
@@ -34,10 +35,11 @@ class NotViolated(ValueError):
 
 
 def kind(verdict: Verdict) -> str | None:
-    """What kind of violation this is: thin-air, own-future, final or cycle; None when it is none."""
+    """What kind of violation this is: thin-air, own-future, final, cycle, or what it rests on besides the model; None
+    when it is none."""
     if verdict.verdict != "violation":
         return None
-    return verdict.decided_by if verdict.decided_by in IMPOSSIBLE else "cycle"
+    return verdict.decided_by if verdict.given or verdict.decided_by in IMPOSSIBLE else "cycle"
 
 
 def shrink(history: History, model: str | Model, *, timeout: float | None = None,
@@ -77,7 +79,9 @@ class Shrinking:
         self.kind = kind(self.verdict)
         if self.kind is None:
             raise NotViolated(self.verdict)
-        self._readers = _Readers(history)
+        self.whole = history = history.knowing(self.verdict.given)
+        self._impossible = self.kind in IMPOSSIBLE
+        self._readers = _Readers(supposed(history))
         self._part = _Part(np.ones(len(history), dtype=bool), history.final_line >= 0)
         self.minimal = True
         """False when the time was over before every operation had been tried."""
@@ -120,7 +124,7 @@ class Shrinking:
             size = min(size, len(self._part)) // 2
         self._by_chunks(1)
         left = len(self._part) + 1
-        while self.kind != "cycle" and len(self._part) < left:
+        while self._impossible and len(self._part) < left:
             left = len(self._part)
             self._by_chunks(1)
 
@@ -139,7 +143,7 @@ class Shrinking:
         is no other kind than this) without."""
         unit = self._part.minus(self._readers.closed(removed, self._part))
         alone = self._part.minus(removed)
-        for candidate in (unit,) if self.kind == "cycle" or len(unit) == len(alone) else (unit, alone):
+        for candidate in (unit,) if not self._impossible or len(unit) == len(alone) else (unit, alone):
             if len(candidate) == len(self._part):
                 return
             self._deadline.check()
@@ -153,7 +157,14 @@ class Shrinking:
     def _named_by(self, verdict: Verdict, candidate: _Part, places: Column) -> None:
         """Go on with what the evidence for `candidate`, which has its locations in these places, names."""
         numbers = np.flatnonzero(candidate.operations)
-        operations, locations = mentioned(verdict.evidence)
+        if self.model.splits_rmws:
+            numbers = events_of(numbers, self.whole.kind[numbers])
+        if self.whole.mixed:
+            taken = self.model.takes(part(self.whole, candidate.operations, candidate.finals))
+            numbers, places = np.flatnonzero(candidate.operations)[taken.operation], np.arange(len(candidate.finals))
+        operations, locations = mentioned(verdict.evidence, len(numbers))
+        if self.whole.mixed:  # locations of the evidence are cells: what memory is left with stays where it matters
+            locations = set(range(len(candidate.finals)))
         named = _Part(np.zeros_like(candidate.operations), np.zeros_like(candidate.finals))
         named.operations[numbers[sorted(operations)]] = True
         self._readers.add_sources(named.operations)
@@ -161,7 +172,7 @@ class Shrinking:
         named.finals[at[at != NO_LOCATION]] = True
         named.finals[places[sorted(locations)]] = True
         finals = named.finals & candidate.finals
-        if self.kind == "cycle":  # a final value needs its write
+        if not self._impossible:  # a final value needs its write
             finals &= self._readers.final_written(named.operations)
         named = _Part(named.operations, finals)
         self._part = named if self._still(named, candidate) else candidate
@@ -227,13 +238,19 @@ def _chunks(mask: Column, size: int) -> list[Column]:
 # --- what evidence names
 
 
-def mentioned(evidence: Evidence | None) -> tuple[set[int], set[int]]:
+def mentioned(evidence: Evidence | None, operations: int) -> tuple[set[int], set[int]]:
     """The operations that the evidence of a violation rests on, and the locations whose final value it does."""
     if isinstance(evidence, Cycle):
         return _of_cycle(evidence), set()
     if isinstance(evidence, Refutation):
-        in_lemmas = {write for lemma in evidence.lemmas for pair in lemma for write in pair}
-        return in_lemmas.union(*map(_of_cycle, evidence.cycles)), set()
+        claims = [claim for lemma in evidence.lemmas for claim in lemma]
+        origins = [origin for case in evidence.cases for origin in case.origins]
+        origins += [claim for claim in claims if isinstance(claim, Origin)]
+        in_lemmas = {write for pair in claims if not isinstance(pair, Origin) for write in pair}
+        read = {end for origin in origins for end in (origin.reader, origin.write)
+                if 0 <= end < operations}
+        ends = {origin.reader - operations for origin in origins if origin.reader >= operations}
+        return in_lemmas.union(read, *map(_of_cycle, evidence.cycles)), ends
     if isinstance(evidence, ThinAir):
         return ({evidence.operation}, set()) if evidence.operation is not None else (set(), {evidence.location})
     if isinstance(evidence, Overwritten):

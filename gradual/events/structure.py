@@ -15,7 +15,7 @@ from typing import Literal
 
 from gradual.programs.condition import Condition, Register
 from gradual.programs.expressions import Address
-from gradual.programs.instructions import Fence, Load, Mode, Rmw
+from gradual.programs.instructions import Failed, Fence, Load, Mode, Rmw
 from gradual.programs.program import Program
 from gradual.programs.scan import ProgramError
 from gradual.programs.unfolding import End
@@ -175,7 +175,7 @@ def members(events: int) -> Iterator[int]:
 
 def unfold(program: Program) -> EventStructure:
     """The event structure of a program. Raises ProgramError where it does not unfold."""
-    unfolding = program.unfolded(every=True)
+    unfolding, values = program.unfolded(every=True)
     asked = {place for place in (program.condition.places if program.condition else ()) if isinstance(place, str)}
     locations = sorted({event.location for event in unfolding.events if event.location is not None}
                        | asked | set(program.initial))
@@ -185,6 +185,9 @@ def unfold(program: Program) -> EventStructure:
     """The event that stands for each one of the unfolding; of an rmw the later one."""
     for event in unfolding.events:
         instruction, before = event.instruction, last[event.before]
+        if isinstance(instruction, Failed) or event.marks:
+            raise ProgramError("acquire, release, lr and sc of hardware mean nothing to models of event structures",
+                               program.file, instruction.line)
         mode = instruction.mode or DEFAULT_MODE
         at = event.location or ""
         if isinstance(instruction, Fence):
@@ -201,7 +204,7 @@ def unfold(program: Program) -> EventStructure:
         last[event.number] = len(events) - 1
     leaves = tuple(tuple(Leaf(last[end.event], _numbers(program, thread, end)) for end in ends)
                    for thread, ends in enumerate(unfolding.ends))
-    return EventStructure(program, tuple(events), leaves, program.values)
+    return EventStructure(program, tuple(events), leaves, values)
 
 
 def _numbers(program: Program, thread: int, end: End) -> dict[str, int]:

@@ -15,39 +15,54 @@ from gradual.deadline import NEVER, Deadline
 from gradual.evidence.axioms import Axioms, ByText, ModelText, SecondOpinion
 from gradual.evidence.cycles import Walk
 from gradual.evidence.errors import CertificateError, require
+from gradual.evidence.given import require_kept
 from gradual.evidence.machine import MACHINES, replay
 from gradual.evidence.observations import check_overwritten, check_thin_air
-from gradual.evidence.observed import Observed
+from gradual.evidence.observed import Observed, supposing
+from gradual.evidence.parts import in_parts
 from gradual.evidence.refutations import check_refutation
+from gradual.evidence.sized_machine import replay_parts, require_whole
 from gradual.evidence.together import one_after_another, together
+from gradual.evidence.two_events import two_events
 from gradual.evidence.verdict import Cycle, Evidence, Refutation, ThinAir, Witness
 from gradual.evidence.witnesses import check_witness
 from gradual.history import Column, History
 
-__all__ = ["CertificateError", "check", "check_runs", "replay"]
+__all__ = ["CertificateError", "check", "check_runs", "machine_of", "replay"]
 
 
 def check(history: History, model: str | ModelText, evidence: Evidence, deadline: Deadline = NEVER) -> None:
     """Raise CertificateError unless `evidence` proves its verdict on `history` under `model`; TimeoutError when a long
     refutation is not through by then."""
-    observed = Observed(history)
+    taken = in_parts(_taken(history, model))
+    if isinstance(evidence, Witness):
+        taken = supposing(taken, evidence.held)
+    observed = Observed(taken, evidence.origins if isinstance(evidence, Witness) else ())
     text = None if isinstance(model, str) else model
     if isinstance(evidence, Witness):
         _check_witness(observed, model, evidence)
+        require_kept(observed, evidence)
     elif isinstance(evidence, Cycle):
-        require(not evidence.assumed, "a violation may assume nothing")
+        require(not evidence.assumed and not evidence.origins, "a violation may assume nothing")
         Walk(observed, _axioms(observed, model), evidence).check()
     elif isinstance(evidence, Refutation):
-        check_refutation(observed, _axioms(observed, model), text, evidence, deadline)
+        check_refutation(taken, lambda observed: _axioms(observed, model), text, evidence, deadline)
     elif isinstance(evidence, ThinAir):
         check_thin_air(observed, evidence)
     else:
         check_overwritten(observed, evidence)
 
 
+def _taken(history: History, model: str | ModelText) -> History:
+    """The history as the model takes it."""
+    return two_events(history) if not isinstance(model, str) and model.splits_rmws else history
+
+
 def check_runs(histories: Sequence[History], model: ModelText, orders: Sequence[Column]) -> None:
-    """The same for many small histories, each with an order of its operations: one replay where there is a machine."""
-    machine = _machine(model)
+    """The same for many small histories that know nothing besides their values, each with an order of its operations:
+    one replay where there is a machine."""
+    machine = machine_of(model)
+    require(not any(history.given for history in histories), "what a history knows is looked at one by one")
     if machine:
         replay(together(histories), machine, one_after_another(orders))
         return
@@ -56,10 +71,17 @@ def check_runs(histories: Sequence[History], model: ModelText, orders: Sequence[
 
 
 def _check_witness(observed: Observed, model: str | ModelText, witness: Witness) -> None:
-    machine = _machine(model)
-    if machine and witness.store_order is None:
+    machine = machine_of(model)
+    if observed.accesses.several:
+        if isinstance(model, str):
+            raise CertificateError("where accesses are several events, the text of a model is needed")
+        require_whole(observed, witness)
+        if machine:
+            replay_parts(observed, machine, witness.order)
+        check_witness(observed, model, witness)
+    elif machine and witness.store_order is None:
         require(not witness.orders, "an order of all operations needs no others")
-        replay(observed.history, machine, witness.order)
+        replay(observed.history, machine, witness.order, witness.origins)
     elif isinstance(model, str):
         raise CertificateError("the machine replays one order of all operations")
     else:
@@ -67,7 +89,7 @@ def _check_witness(observed: Observed, model: str | ModelText, witness: Witness)
 
 
 def _axioms(observed: Observed, model: str | ModelText) -> Axioms:
-    machine = _machine(model)
+    machine = machine_of(model)
     if machine:
         return SecondOpinion(observed, machine)
     if isinstance(model, str):
@@ -75,7 +97,7 @@ def _axioms(observed: Observed, model: str | ModelText) -> Axioms:
     return ByText(observed, model)
 
 
-def _machine(model: str | ModelText) -> str | None:
+def machine_of(model: str | ModelText) -> str | None:
     """The machine of a model that ships: known by its text, not by what it calls itself."""
     if isinstance(model, str):
         return model if model in MACHINES else None

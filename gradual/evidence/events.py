@@ -11,12 +11,13 @@ from functools import cached_property
 import numpy as np
 
 from gradual.evidence.errors import require
-from gradual.evidence.observed import FENCE, RMW, Observed
+from gradual.evidence.observed import FENCE, OPEN, RMW, Observed
 from gradual.evidence.relations import FOREVER, Apart, Chain, Onwards, Pairs, Relation, Same, Timed
+from gradual.evidence.sorting import in_order
 from gradual.evidence.verdict import Pair
 from gradual.history import INITIAL, THIN_AIR, Column
 
-ACQUIRE, RELEASE, RCPC, EXCLUSIVE = 1, 2, 4, 8
+ACQUIRE, RELEASE, RCPC, EXCLUSIVE, ATOMIC = 1, 2, 4, 8, 16
 FENCES = {"Fence.r.r": 1, "Fence.r.w": 2, "Fence.r.rw": 3, "Fence.w.r": 4, "Fence.w.w": 8, "Fence.w.rw": 12,
           "Fence.rw.r": 5, "Fence.rw.w": 10, "Fence.rw.rw": 15, "Fence.tso": 11, "Fence.i": 16}
 DEPENDENCIES = {"addr": "addr", "data": "data", "ctrl": "ctrl", "rmw": "pair"}
@@ -33,6 +34,8 @@ class Events:
         self.location = np.concatenate([history.location, np.arange(len(history.locations))]).astype(np.int64)
         self.thread = np.concatenate([history.thread, np.full(len(history.locations), -1)]).astype(np.int64)
         self.initial = np.arange(self.count) >= self.operations
+        part_of = history.part_of
+        self._row = None if part_of is None else np.concatenate([part_of, np.full(len(history.locations), -1)])
         self._sets: dict[str, Column] = {}
         self._relations: dict[str, Relation] = {}
         self._pairs: dict[str, frozenset[Pair]] = {}
@@ -41,17 +44,23 @@ class Events:
     def _padded(self, column: Column, at_the_end: bool | int) -> Column:
         return np.concatenate([column, np.full(self.count - self.operations, at_the_end)])
 
+    @property
+    def in_parts(self) -> bool:
+        """Are accesses several events?"""
+        return self._row is not None
+
     @cached_property
     def source(self) -> Column:
-        """The event that each event reads from, -1 where it reads nothing or a value that nobody wrote."""
+        """The event that each event reads from, -1 where it reads nothing, a value that nobody wrote, or one that
+        several wrote."""
         sources = self.observed.sources
         events = np.where(sources == INITIAL, self.location[:self.operations] + self.operations, sources)
         none = np.full(self.count - self.operations, -1)
-        return np.concatenate([np.where(sources == THIN_AIR, -1, events), none])
+        return np.concatenate([np.where((sources == THIN_AIR) | (sources == OPEN), -1, events), none])
 
     def reads_from(self, read: int) -> int:
-        """The event that `read` reads from; -1 where it reads nothing."""
-        if read >= self.operations or not self.observed.reads(read):
+        """The event that `read` reads from; -1 where it reads nothing, or one of several."""
+        if read >= self.operations or not self.observed.reads(read) or self.observed.is_open(read):
             return -1
         source = self.observed.source(read)
         return -1 if source == THIN_AIR else source if source != INITIAL else self.operations + int(self.location[read])
@@ -74,9 +83,10 @@ class Events:
         marked = np.zeros(self.operations, dtype=np.int8) if marks is None else marks
         marked = np.where(reads | writes, marked, 0)
         ordered = marked & (ACQUIRE | RELEASE)
+        atomic = (kind == RMW) | ((marked & ATOMIC) != 0)
         sets = {
-            "_": kind >= 0, "R": reads, "W": writes, "M": reads | writes, "F": kind == FENCE, "AMO": kind == RMW,
-            "EX": (marked & EXCLUSIVE) != 0, "X": (kind == RMW) | ((marked & EXCLUSIVE) != 0),
+            "_": kind >= 0, "R": reads, "W": writes, "M": reads | writes, "F": kind == FENCE, "AMO": atomic,
+            "EX": (marked & EXCLUSIVE) != 0, "X": atomic | ((marked & EXCLUSIVE) != 0),
             "Acq": ordered == ACQUIRE, "Rel": ordered == RELEASE, "AcqRel": ordered == ACQUIRE | RELEASE,
             "A": reads & ((marked & ACQUIRE) != 0) & ((marked & RCPC) == 0),
             "Q": reads & ((marked & ACQUIRE) != 0) & ((marked & RCPC) != 0),
@@ -99,7 +109,9 @@ class Events:
         if name == "ext":
             return Apart(self.thread)
         if name in ("po", "po-loc"):
-            return Chain(*self._in_program_order(name))
+            order, segment = self._in_program_order(name)
+            row = self.observed.history.part_of if name == "po" else None  # events of one row come at once
+            return Chain(order, segment, None if row is None else row[order])
         if name == "ctrl":
             pairs = self._dependency(name)
             return Onwards(Pairs(pairs[:, 0], pairs[:, 1]), self.relation("po"))
@@ -107,7 +119,8 @@ class Events:
             pairs = self._dependency(name)
             return Pairs(pairs[:, 0], pairs[:, 1])
         if name == "tdep":
-            order = np.flatnonzero(self._accesses)[np.argsort(self.thread[self._accesses], kind="stable")]
+            order = np.flatnonzero(self._accesses)
+            order = order[in_order(self.thread[order])]
             return Timed(order, self.thread[order], self._ended[order], self._began[order])
         reads = np.flatnonzero(self.source >= 0)
         own = self.thread[reads] == self.thread[self.source[reads]]
@@ -121,8 +134,7 @@ class Events:
             if name == "po-loc":
                 events = np.flatnonzero((self.location >= 0) & ~self.initial)
                 part = self.thread * (len(self.observed.history.locations) + 1) + self.location
-            small = part[events].astype(np.min_scalar_type(int(part.max(initial=0))))  # which are sorted much faster
-            order = events[np.argsort(small, kind="stable")]
+            order = events[in_order(part[events])]
             self._orders[name] = order, part[order]
         return self._orders[name]
 
@@ -176,18 +188,19 @@ class Events:
     def has(self, name: str, a: int, b: int) -> bool:
         """Is (a, b) in the relation called `name`?"""
         own = bool(self.thread[a] == self.thread[b] and self.thread[a] >= 0)
+        follows = own and a < b and (self._row is None or bool(self._row[a] != self._row[b]))
         here = bool(self.location[a] == self.location[b] and self.location[a] >= 0)
         if name in DEPENDENCIES:
             if name not in self._pairs:
                 self._pairs[name] = frozenset((int(x), int(y)) for x, y in self._dependency(name).tolist())
             return (a, b) in self._pairs[name] or (
-                name == "ctrl" and own and any(x == a and y < b for x, y in self._pairs[name]))
+                name == "ctrl" and own and any(x == a and self.has("po", y, b) for x, y in self._pairs[name]))
         if name == "tdep":
             return bool(own and a < b and self._accesses[a] and self._accesses[b] and self._ended[a] < self._began[b])
         if name in ("rf", "rfi", "rfe"):
             return self.reads_from(b) == a and (name == "rf" or own == (name == "rfi"))
-        return {"id": a == b, "loc": here, "int": own, "ext": not own, "po": own and a < b,
-                "po-loc": own and here and a < b}[name]
+        return {"id": a == b, "loc": here, "int": own, "ext": not own, "po": follows,
+                "po-loc": here and follows}[name]
 
 
 class StoreOrder:
@@ -199,7 +212,7 @@ class StoreOrder:
         storing = np.asarray(order, dtype=np.int64)
         initial = np.flatnonzero(events.initial)
         writes = np.concatenate([initial, storing])
-        self._writes = writes[np.argsort(events.location[writes], kind="stable")]
+        self._writes = writes[in_order(events.location[writes])]
         self.place = np.full(events.count, -1, dtype=np.int64)
         self.place[self._writes] = np.arange(len(self._writes))
         """Where each write stands; writes of one location in their order."""
@@ -219,7 +232,7 @@ class StoreOrder:
             marks = np.where(thread < 0, len(thread) + event, thread)
         elif name.endswith("i"):
             segment = segment * (int(thread.max(initial=0)) + 2) + thread + 1
-            order = np.argsort(segment, kind="stable")
+            order = in_order(segment)
             event, segment = event[order], segment[order]
             marks, gives = None if marks is None else marks[order], None if gives is None else gives[order]
         return Chain(event, segment, marks, gives)
@@ -228,6 +241,8 @@ class StoreOrder:
         """Which pairs of a read and a write of one thread are in fre;coe: another thread stored between what the read
         read and the write."""
         events = self._events
+        if not len(load):
+            return np.zeros(0, dtype=bool)
         width = len(self.place) + 1
         source = events.source[load]
         low, high = np.where(source >= 0, self.place[source], width), self.place[store]
@@ -243,9 +258,9 @@ class StoreOrder:
         reads = np.flatnonzero(self._events.source >= 0)
         event = np.concatenate([self._writes, reads])
         gives = np.arange(len(event)) >= len(self._writes)
-        last = self._events.members("AMO")[reads]
+        last = self._events.members("W")[reads]
         key = np.concatenate([3 * self.place[self._writes], 3 * self.place[self._events.source[reads]] + 1 + last])
-        order = np.argsort(key, kind="stable")
+        order = in_order(key)
         return event[order], gives[order]
 
 

@@ -12,9 +12,10 @@ import numpy as np
 
 from gradual.evidence.errors import require
 from gradual.evidence.events import Events
-from gradual.evidence.observed import FENCE, FULL, Observed
+from gradual.evidence.observed import FENCE, FULL, OPEN, Observed
 from gradual.evidence.relations import NOWHERE
-from gradual.history import Column, History
+from gradual.evidence.verdict import Origin
+from gradual.history import INITIAL, Column, History
 
 MACHINES = {"SC": 0, "TSO": 1, "PSO": 2}
 """The models that have a machine, and its store buffers: none, one per thread, one per thread and location."""
@@ -60,21 +61,22 @@ def _fence_keeps(observed: Observed, a: int, b: int) -> bool:
 # --- runs
 
 
-def replay(history: History, model: str, order: Sequence[int] | Column) -> None:
-    """Run the operations in `order` and compare every value read, and the values left at the end.
+def replay(history: History, model: str, order: Sequence[int] | Column, origins: Sequence[Origin] = ()) -> None:
+    """Run the operations in `order` and compare every value read, and the values left at the end; and, where `origins`
+    name it, the write that was read.
 
     All steps are looked at side by side. A thread issues a write into its buffer as soon as its
     earlier loads are done, so what a buffer holds is known from the program: the earlier writes not yet committed.
     """
     events = each_once(order, len(history))
-    observed = Observed(history)
-    wrong = _place_of(events)[_impossible(observed, MACHINES[model], events)]
+    observed = Observed(history, origins)
+    wrong = place_of(events)[_impossible(observed, MACHINES[model], events)]
     require(not len(wrong), f"the machine cannot do step {min(wrong, default=0)}: "
                             f"{history.describe(int(events[wrong.min()])) if len(wrong) else ''}")
     if observed.fences.any():
-        _require_fences(observed, events)
+        require_fences(observed, events)
     if history.pair is not None:
-        _require_atomicity(observed, events)
+        require_atomicity(observed, events)
     stores = events[observed.storing[events]]
     memory, demanded = history.initial.copy(), history.final_line >= 0
     memory[history.location[stores]] = history.written[stores]  # of several to one location, the last stays
@@ -84,30 +86,33 @@ def replay(history: History, model: str, order: Sequence[int] | Column) -> None:
 def _impossible(observed: Observed, buffers: int, events: Column) -> Column:
     """The steps that a machine with such buffers cannot do, its fences left aside."""
     history, loading, storing = observed.history, observed.loading, observed.storing
-    place, program = _place_of(events), np.arange(len(events))
-    in_thread = _Groups(program, history.thread)
+    place, program = place_of(events), np.arange(len(events))
+    in_thread = Groups(program, history.thread)
     wrong = (in_thread.latest(loading, place) > place) & (loading | storing)
     if buffers == 0:
         wrong |= in_thread.latest(np.ones_like(loading), place) > place
     elif buffers == 1:
         wrong |= (in_thread.latest(storing, place) > place) & storing
     place_in_thread = (history.thread.astype(np.int64) + 1) * (len(history.locations) + 1) + history.location
-    own = _Groups(program, place_in_thread).latest(storing, program)
+    own = Groups(program, place_in_thread).latest(storing, program)
     buffered = (own >= 0) & (place[own] > place)
     wrong |= buffered & storing
-    stored = _Groups(events, history.location + 1).latest(storing, place)
+    stored = Groups(events, history.location + 1).latest(storing, place)
     in_memory = np.where(stored >= 0, history.written[events[stored]], np.r_[history.initial, 0][history.location])
     wrong |= (np.where(buffered, history.written[own], in_memory) != history.read) & loading
+    read = np.where(buffered, own, np.where(stored >= 0, events[stored], INITIAL))
+    for reader, write in observed.named:
+        wrong[reader] |= read[reader] != write
     return wrong
 
 
-def _place_of(events: Column) -> Column:
+def place_of(events: Column) -> Column:
     place = np.empty(len(events), dtype=np.int64)
     place[events] = np.arange(len(events))
     return place
 
 
-class _Groups:
+class Groups:
     """Operations in some order, those with equal keys in one group."""
 
     def __init__(self, order: Column, key: Column) -> None:
@@ -134,7 +139,7 @@ def each_once(order: Sequence[int] | Column, count: int) -> Column:
     return column
 
 
-def _require_atomicity(observed: Observed, events: Column) -> None:
+def require_atomicity(observed: Observed, events: Column) -> None:
     """Between what a load-reserved read and its store-conditional nobody else stores to the location."""
     history = observed.history
     assert history.pair is not None
@@ -145,6 +150,7 @@ def _require_atomicity(observed: Observed, events: Column) -> None:
     number[stores] = np.arange(len(stores))
     first = np.searchsorted(history.location[stores], history.location[load])
     source = observed.sources[load]
+    require(bool((source != OPEN).all()), "the run does not say which of several writes a load-reserved read")
     low = np.where(source >= 0, number[source], first - 1)
     own_part = history.thread[stores].astype(np.int64) * (len(stores) + 2)
     own = np.sort(own_part + number[stores])
@@ -156,13 +162,13 @@ def _require_atomicity(observed: Observed, events: Column) -> None:
                              f"{history.describe(int(store[wrong][0])) if wrong.any() else ''}")
 
 
-def _require_fences(observed: Observed, events: Column) -> None:
+def require_fences(observed: Observed, events: Column) -> None:
     """Every p before a fence of kind p.s stands before the fence, and that before every s after it.
 
     A fence of another kind has no such place: what it orders is looked at pair of kinds by pair of kinds.
     """
     count = len(events)
-    place = _place_of(events)
+    place = place_of(events)
     po, fences, plain = Events(observed).relation("po"), observed.fences, np.isin(observed.fences, PLAIN)
 
     def latest_before(chosen: Column, places: Column) -> Column:

@@ -12,10 +12,13 @@ from typing import Protocol
 
 import numpy as np
 
+from gradual.evidence.sorting import in_order
 from gradual.history import Column
 
 NOWHERE = -1
 FOREVER = np.iinfo(np.int64).max
+LONG = 64
+"""Entries that a segment has, on average, where it pays to go through them one by one."""
 
 
 class Relation(Protocol):
@@ -36,7 +39,7 @@ class Pairs:
         start, end = (self._start, self._end) if forward else (self._end, self._start)
         pushed = np.full_like(values, NOWHERE)
         if len(end):
-            order = np.argsort(end, kind="stable")
+            order = in_order(end)
             first = np.flatnonzero(np.r_[True, np.diff(end[order]) != 0])
             pushed[..., end[order][first]] = np.maximum.reduceat(values[..., start[order]], first, axis=-1)
         return pushed
@@ -61,16 +64,16 @@ class Chain:
     def push(self, values: Column, forward: bool = True) -> Column:
         if forward and self._marks is None and self._plain:
             pushed = np.full_like(values, NOWHERE)
-            pushed[..., self._event] = _before_in(values[..., self._event], *self._parts)
+            pushed[..., self._event] = _before(values[..., self._event], self._starts)
             return pushed
         way = slice(None) if forward else slice(None, None, -1)
         gives, takes = (self._gives, self._takes) if forward else (self._takes, self._gives)
         event, segment, gives, takes = self._event[way], self._segment[way], gives[way], takes[way]
         given = np.where(gives, values[..., event], NOWHERE)
         if self._marks is None:
-            best = _before(given, segment)
+            best = _before(given, _starts(segment))
         elif forward and self._blocks is not None:
-            best = _before_in(given, *self._parts)[..., self._blocks]
+            best = _before(given, self._starts)[..., self._blocks]
         else:
             best = _before_apart(given, segment, self._marks[way])
         pushed = np.full_like(values, NOWHERE)
@@ -78,24 +81,27 @@ class Chain:
         return pushed
 
     @cached_property
-    def _parts(self) -> tuple[Column, Column]:
-        """Where segments start, and the number of each entry's segment."""
-        starts = np.r_[True, self._segment[1:] != self._segment[:-1]][:len(self._segment)]
-        return starts, np.cumsum(starts)
+    def _starts(self) -> Column:
+        """The first entries of the segments."""
+        return _starts(self._segment)
 
     @cached_property
     def _blocks(self) -> Column | None:
         """For each entry the first of those around it with the same mark, where no mark comes again later in a segment:
         then whatever is before that one has another mark."""
         assert self._marks is not None
-        starts, number = self._parts
-        first = starts | np.r_[True, self._marks[1:] != self._marks[:-1]][:len(starts)]
+        first = np.zeros(len(self._marks), dtype=bool)
+        first[self._starts] = True
+        first[1:] |= self._marks[1:] != self._marks[:-1]
         places = np.flatnonzero(first)
-        key = number[places] * (int(self._marks.max(initial=0)) + 1) + self._marks[places]
-        key.sort()
-        if (np.diff(key) == 0).any():
-            return None
-        around: Column = places[np.cumsum(first) - 1]
+        marks = self._marks[places] + 1  # from 0 on: what reads nothing has none
+        if int(np.bincount(marks).max(initial=0)) > 1:  # some mark comes again: in the same segment?
+            number = np.searchsorted(self._starts, places, side="right")
+            order = in_order(marks)
+            again = np.diff(marks[order]) == 0
+            if (again & (np.diff(number[order]) == 0)).any():
+                return None
+        around: Column = np.repeat(places, np.diff(np.append(places, len(first))))
         return around
 
 
@@ -147,9 +153,9 @@ class Timed:
         given, entries = self._given, values[..., self._event]
         if forward:
             onwards = Pairs(given, self._first[given]).push(entries)
-            best = np.maximum(onwards, _before(onwards, self._segment))
+            best = np.maximum(onwards, _before(onwards, _starts(self._segment)))
         else:
-            back = np.maximum(entries, _before(entries[..., ::-1], self._segment[::-1])[..., ::-1])
+            back = np.maximum(entries, _before(entries[..., ::-1], _starts(self._segment[::-1]))[..., ::-1])
             best = np.full_like(entries, NOWHERE)
             best[..., given] = back[..., self._first[given]]
         pushed[..., self._event] = best
@@ -160,7 +166,7 @@ class Same:
     """Events of one group with each other, and with themselves; those of group -1 are in none."""
 
     def __init__(self, group: Column) -> None:
-        self._event = np.argsort(group, kind="stable")[np.count_nonzero(group < 0):]
+        self._event = in_order(group + 1)[np.count_nonzero(group < 0):]
         self._first = np.flatnonzero(np.r_[True, np.diff(group[self._event]) != 0])[:len(self._event)]
         self._size = np.diff(np.r_[self._first, len(self._event)])
 
@@ -188,24 +194,26 @@ class Apart:
         return pushed
 
 
-def _before(given: Column, segment: Column) -> Column:
-    """For each entry the greatest number of the earlier ones of its segment.
+def _starts(segment: Column) -> Column:
+    """The first entries of segments."""
+    return np.flatnonzero(np.r_[True, segment[1:] != segment[:-1]][:len(segment)])
 
-    Segments are lifted above each other, so that one running maximum serves all.
+
+def _before(given: Column, starts: Column) -> Column:
+    """For each entry the greatest number of the earlier ones of its segment: segment by segment, where they are long.
+
+    Short ones are lifted above each other, so that one running maximum serves all.
     """
-    if not len(segment):
-        return given
-    starts = np.r_[True, segment[1:] != segment[:-1]]
-    return _before_in(given, starts, np.cumsum(starts))
-
-
-def _before_in(given: Column, starts: Column, number: Column) -> Column:
-    """The same, of segments that start at some entries and are numbered."""
-    lift = number * (int(given.max(initial=0)) + 2)
-    earlier = _shifted(given, 1)
-    earlier[..., starts] = NOWHERE
-    best: Column = np.maximum.accumulate(earlier + lift, axis=-1) - lift
-    return best
+    best, size = np.full_like(given, NOWHERE), given.shape[-1]
+    if LONG * len(starts) <= size:
+        for low, high in pairwise([*starts.tolist(), size]):
+            np.maximum.accumulate(given[..., low:high - 1], axis=-1, out=best[..., low + 1:high])
+        return best
+    best[..., 1:] = given[..., :-1]
+    best[..., starts] = NOWHERE
+    lift = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, size))) * (int(given.max(initial=0)) + 2)
+    lifted: Column = np.maximum.accumulate(best + lift, axis=-1) - lift
+    return lifted
 
 
 def _before_apart(given: Column, segment: Column, marks: Column) -> Column:

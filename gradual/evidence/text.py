@@ -46,6 +46,7 @@ the largest thread, location or both that the relations keep to (of all events, 
 CHUNK = 4_000_000
 
 TEARING: list[Expression] = [Name("fre"), Name("coe")]
+FROM_READS = frozenset({"rf", "rfi", "rfe", "fr", "fri", "fre"})
 TRANSITIVE = frozenset({"po", "po-loc", "co", "coi", "loc", "int", "id"})
 KEEPS_TO = {
     "id": {"int", "loc"}, "loc": {"loc"}, "int": {"int"}, "ext": set(), "po": {"int"}, "po-loc": {"int", "loc"},
@@ -86,13 +87,37 @@ def is_set(expression: Expression) -> bool:
 
 def grows_with_co(expression: Expression, positive: bool = True) -> bool:
     """Does a larger store order only add pairs? Then what holds for a part of it holds for the whole."""
+    return _grows(expression, CO, positive)
+
+
+def grows_with_rf(expression: Expression) -> bool:
+    """Does it only add pairs when more is known of what was read?"""
+    return _grows(expression, FROM_READS, True)
+
+
+def _grows(expression: Expression, names: frozenset[str], positive: bool) -> bool:
     if isinstance(expression, Name):
-        return positive or expression.name not in CO
+        return positive or expression.name not in names
     if isinstance(expression, Complement):
-        return grows_with_co(expression.of, not positive)
+        return _grows(expression.of, names, not positive)
     if isinstance(expression, Difference):
-        return grows_with_co(expression.left, positive) and grows_with_co(expression.right, not positive)
-    return all(grows_with_co(part, positive) for part in parts(expression))
+        return _grows(expression.left, names, positive) and _grows(expression.right, names, not positive)
+    return all(_grows(part, names, positive) for part in parts(expression))
+
+
+def alternatives(expression: Expression) -> list[Expression]:
+    """The terms of a union."""
+    expression = bare(expression)
+    if isinstance(expression, Union):
+        return alternatives(expression.left) + alternatives(expression.right)
+    return [expression]
+
+
+def is_about_sources(term: Expression) -> bool:
+    """Is it `e \\ (rf^-1;rf)`, where e grows with what is known of rf? Then the sources of the two ends decide."""
+    term = bare(term)
+    return isinstance(term, Difference) and grows_with_rf(term.left) and (
+        factors(term.right) == [Inverse(Name("rf")), Name("rf")])
 
 
 def keeps_to(expression: Expression) -> frozenset[str]:
@@ -242,6 +267,8 @@ class Text:
         return np.maximum(self.push(expression.left, values, forward), self.push(expression.right, values, forward))
 
     def _push_sequence(self, expression: Sequence, values: Column, forward: bool) -> Column:
+        if any(isinstance(step, Identity) and not self.members(step.of).any() for step in factors(expression)):
+            return np.full_like(values, NOWHERE)
         first, then = (expression.left, expression.right) if forward else (expression.right, expression.left)
         return self.push(then, self.push(first, values, forward), forward)
 
@@ -290,6 +317,8 @@ class Text:
     def _between(self, left: Expression, right: Expression) -> Relation | None:
         """`r \\ (r;[S];r)`, where r is po or po-loc, and `[A];(r \\ (r;[S];r));[B] \\ (rf^-1;rf)`."""
         relation, steps = bare(left), factors(right)
+        if self._events.in_parts and Name("po") in (relation, *steps):
+            return None  # events of one access are not before each other
         if isinstance(relation, Name) and relation.name in ("po", "po-loc") and len(steps) == 3:
             first, test, last = steps
             if first == last == relation and isinstance(test, Identity):

@@ -28,7 +28,7 @@ def together(histories: Sequence[History]) -> History:
         joined("thread") + np.repeat(threads[:-1], sizes), joined("kind"),
         np.where(location >= 0, location + np.repeat(places[:-1], sizes), location), joined("read"), joined("written"),
         np.full(len(location), NO_SOURCE), nothing, nothing, joined("initial"), np.full(int(places[-1]), NO_SOURCE),
-        joined("final_value"), joined("final_line"), (),
+        joined("final_value"), joined("final_line"), (), False, (), None, False, None,
         **annotated(fence=np.concatenate(fences).astype(np.int8), pair=np.concatenate(pairs)).annotations())
 
 

@@ -7,19 +7,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Pair = tuple[int, int]
 """Two writes of one location, the first before the second in the store order."""
 
-EdgeKind = Literal["po", "wr", "ww", "rw"]
+
+class Origin(NamedTuple):
+    """Where a value that several writes wrote came from: `reader` took it from `write` (INITIAL: what memory held), or,
+    where that does not hold, not from it. The final value of location l has the number of operations plus l."""
+
+    reader: int
+    write: int
+    holds: bool = True
+
+
+Claim = Pair | Origin
+"""What a clause may say."""
+
+EdgeKind = Literal["po", "wr", "ww", "rw", "rt"]
 Scope = str
 """The axiom of the model that a path speaks of, by its name: `global` or `coherence` in the models that ship."""
 
 
 @dataclass(frozen=True)
 class Edge:
-    """`start` comes before `end`, by program order, reads-from, store order or from-reads.
+    """`start` comes before `end`, by program order, reads-from, store order, from-reads or, where the history's times
+    are those of one clock, real time.
 
     Whatever else a model orders within a thread (dependencies, fences, …) is told as program order.
     """
@@ -57,37 +71,41 @@ class Cycle:
     """A cycle in a relation the model wants acyclic, justified down to po and wr.
 
     `steps` justify the ww edges (and the ww behind each rw edge), each step using only earlier ones
-    and the pairs in `assumed`. A violation assumes nothing.
+    and the pairs in `assumed`; `origins` say what was read where the values leave that open. A violation assumes
+    nothing. Pairs that the history tells need no step.
     """
 
     edges: Path
     scope: Scope
     steps: tuple[Step, ...] = ()
     assumed: tuple[Pair, ...] = ()
+    origins: tuple[Origin, ...] = ()
 
 
 @dataclass(frozen=True)
 class Broken:
     """The axiom called `axiom` fails when the store order holds these pairs, whatever else it holds.
 
-    Where the axiom asks what the store order does not hold, the pairs must leave nothing of it open.
+    Where the axiom asks what the store order, or reads-from, does not hold, nothing of it may be left open.
     """
 
     axiom: str
     assumed: tuple[Pair, ...]
+    origins: tuple[Origin, ...] = ()
 
 
 @dataclass(frozen=True)
 class Refutation:
     """No store order is left: found by search, where no single cycle tells.
 
-    Each case fails under assumed pairs, so at least one of them is false. `lemmas` are clauses (pairs of
-    which at least one must hold), each following by unit propagation from the cases, the lemmas
-    before it and the transitivity of the store order; the last one is empty.
+    Each case fails under assumed pairs and origins, so at least one of them is false. `lemmas` are clauses (pairs and
+    origins of which at least one must hold), each following by unit propagation from the cases, the lemmas
+    before it, the transitivity of the store order, and that every value came from one of those who wrote it; the last
+    one is empty.
     """
 
     cases: tuple[Cycle | Broken, ...]
-    lemmas: tuple[tuple[Pair, ...], ...]
+    lemmas: tuple[tuple[Claim, ...], ...]
 
     @property
     def cycles(self) -> tuple[Cycle, ...]:
@@ -125,6 +143,11 @@ class Witness:
     """Per location its writes, first to last."""
     orders: Sequence[Sequence[int]] = ()
     """In the order of the model's acyclic checks."""
+    origins: tuple[Origin, ...] = ()
+    """The source of every read whose value several writes wrote."""
+    held: tuple[tuple[int, int], ...] = ()
+    """Locations of which nobody knows what memory held, and what that is here: `History.initial` where nothing is
+    said."""
 
 
 Violation = Cycle | Refutation | ThinAir | Overwritten
@@ -153,6 +176,11 @@ class Verdict:
     seconds: float = 0.0
     conflicts: int = 0
     """How often the schedule got stuck, and something was learnt from that."""
+    given: tuple[str, ...] = ()
+    """What the history knows besides its values, STORE_ORDER or REAL_TIME: what a run keeps; what a violation rests on,
+    besides the model."""
+    without: Outcome | None = None
+    """Of a violation that rests on that: the verdict without it."""
 
     @property
     def unordered_percent(self) -> float | None:

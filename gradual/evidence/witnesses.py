@@ -10,11 +10,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gradual.evidence.axioms import ModelText
+from gradual.evidence.axioms import ModelText, everywhere
 from gradual.evidence.errors import require
 from gradual.evidence.events import Events, StoreOrder
 from gradual.evidence.machine import each_once
 from gradual.evidence.observed import Observed
+from gradual.evidence.sorting import in_order
 from gradual.evidence.text import Text
 from gradual.evidence.verdict import Witness
 from gradual.history import THIN_AIR, Column
@@ -26,6 +27,7 @@ SMALL = 2_000
 
 def check_witness(observed: Observed, model: ModelText, witness: Witness) -> None:
     require(not (observed.loading & (observed.sources == THIN_AIR)).any(), "somebody read what nobody wrote")
+    require(not observed.leaves_open, "the witness does not say which of several writes was read")
     events = Events(observed)
     stores = StoreOrder(events, _store_order(observed, witness))
     _require_final_values(observed, stores)
@@ -37,7 +39,8 @@ def check_witness(observed: Observed, model: ModelText, witness: Witness) -> Non
     else:
         require(not witness.orders, "an order of all operations needs no others")
         whole = _places(witness.order, events)
-        given = {check.name: [whole] if check.name == "global" else [_by_location(events, stores), whole]
+        alone = everywhere(model) if observed.history.real_time else {"global"}
+        given = {check.name: [whole] if check.name in alone else [_by_location(events, stores), whole]
                  for check in acyclic}
     for check in model.checks:
         _require_holds(check, text, given.get(check.name, []), events.count)
@@ -70,6 +73,8 @@ def _store_order(observed: Observed, witness: Witness) -> Column:
 
 def _require_final_values(observed: Observed, stores: StoreOrder) -> None:
     history = observed.history
+    if (history.final_line < 0).all():
+        return
     last = history.initial.copy()
     storing = np.flatnonzero(observed.storing)
     storing = storing[np.argsort(stores.place[storing])]
@@ -78,9 +83,14 @@ def _require_final_values(observed: Observed, stores: StoreOrder) -> None:
     require(np.array_equal(last[demanded], history.final_value[demanded]), "the memory is left with other values")
 
 
+def _numbers(events: Events) -> Column:
+    """Room for a place per event, no wider than it must be: less memory is read and written."""
+    return np.empty(events.count, dtype=np.int32 if events.count <= np.iinfo(np.int32).max else np.int64)
+
+
 def _places(order: Sequence[int], events: Events) -> Column:
     """Where each event stands: the initial writes first."""
-    place = np.empty(events.count, dtype=np.int64)
+    place = _numbers(events)
     initial = events.count - events.operations
     place[events.initial] = np.arange(initial)
     place[each_once(order, events.operations)] = np.arange(initial, events.count)
@@ -91,6 +101,6 @@ def _by_location(events: Events, stores: StoreOrder) -> Column:
     """Location by location, each write in the store order with its reads behind it, in program order."""
     writes = stores.place >= 0
     seen = np.where(writes, stores.place, np.where(events.source >= 0, stores.place[events.source], -1))
-    place = np.empty(events.count, dtype=np.int64)
-    place[np.lexsort((np.arange(events.count), ~writes, seen))] = np.arange(events.count)
+    place = _numbers(events)
+    place[in_order(2 * (seen + 1) + ~writes)] = np.arange(events.count)
     return place

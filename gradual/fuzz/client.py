@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import NamedTuple
 
-from gradual.history import FENCE, READ, RMW, WRITE, Kind
+from gradual.history import FENCE, READ, RMW, WRITE
 
 BASE = 0x1000
 LINE = 64
@@ -20,7 +20,7 @@ SET = 4096
 
 
 class Operation(NamedTuple):
-    kind: Kind
+    kind: int
     location: int = -1
     value: int = 0
     """What a write or an rmw stores: a value of its own, never 0."""

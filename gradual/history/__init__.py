@@ -2,17 +2,20 @@
 
 from gradual.history.annotations import (
     ACQUIRE,
+    AQRL,
+    ATOMIC,
     EXCLUSIVE,
     FENCES,
     FULL,
     INSTRUCTIONS,
+    NO_PLACE,
     NO_TICK,
     NOTHING,
-    ORDERS,
     RCPC,
     RELEASE,
     RR,
     RW,
+    TORN,
     TSO_FENCE,
     WR,
     WW,
@@ -20,27 +23,36 @@ from gradual.history.annotations import (
     Column,
 )
 from gradual.history.builder import Builder
+from gradual.history.cells import split, wholes
 from gradual.history.columns import (
+    AMBIGUOUS,
     FENCE,
     INITIAL,
     NO_LOCATION,
     NO_SOURCE,
     READ,
+    REAL_TIME,
     RMW,
+    STORE_ORDER,
     THIN_AIR,
     WRITE,
     History,
     Kind,
 )
-from gradual.history.errors import InputError, NoMemory, NotInTime, reason
+from gradual.history.errors import InputError, NoAccess, NoMemory, NotInTime, reason
+from gradual.history.image import Image, read_image
+from gradual.history.joining import joined
 from gradual.history.options import BLOCK, DEFAULT, EVERY, Addresses, Options, Share, Skipped
-from gradual.history.reads_from import AMBIGUOUS, history_from_columns
-from gradual.history.values import as_hex, location_key, look_like_hex, parse_number, value_text, visible, word
+from gradual.history.oversights import Oversights, told_hex, told_unused
+from gradual.history.reads_from import candidates, history_from_columns, supposed
+from gradual.history.values import as_hex, location_key, parse_number, value_text, visible, word
 
 __all__ = [
-    "ACQUIRE", "AMBIGUOUS", "BLOCK", "DEFAULT", "EVERY", "EXCLUSIVE", "FENCE", "FENCES", "FULL", "INITIAL",
-    "INSTRUCTIONS", "NOTHING", "NO_LOCATION", "NO_SOURCE", "NO_TICK", "ORDERS", "RCPC", "READ", "RELEASE", "RMW", "RR",
-    "RW", "THIN_AIR", "TSO_FENCE", "WR", "WRITE", "WW", "Addresses", "Annotations", "Builder", "Column", "History",
-    "InputError", "Kind", "NoMemory", "NotInTime", "Options", "Share", "Skipped", "as_hex", "history_from_columns",
-    "location_key", "look_like_hex", "parse_number", "reason", "value_text", "visible", "word",
+    "ACQUIRE", "AMBIGUOUS", "AQRL", "ATOMIC", "BLOCK", "DEFAULT", "EVERY", "EXCLUSIVE", "FENCE", "FENCES", "FULL",
+    "INITIAL", "INSTRUCTIONS", "NOTHING", "NO_LOCATION", "NO_PLACE", "NO_SOURCE", "NO_TICK", "RCPC", "READ",
+    "REAL_TIME", "RELEASE", "RMW", "RR", "RW", "STORE_ORDER", "THIN_AIR", "TORN", "TSO_FENCE", "WR", "WRITE", "WW",
+    "Addresses", "Annotations", "Builder", "Column", "History", "Image", "InputError", "Kind", "NoAccess", "NoMemory",
+    "NotInTime", "Options", "Oversights", "Share", "Skipped", "as_hex", "candidates", "history_from_columns", "joined",
+    "location_key", "parse_number", "read_image", "reason", "split", "supposed", "told_hex", "told_unused",
+    "value_text", "visible", "wholes", "word",
 ]

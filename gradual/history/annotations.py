@@ -15,6 +15,8 @@ Column = NDArray[Any]
 
 NO_TICK = -1
 """As a time: the trace has none."""
+NO_PLACE = -1
+"""As a place in the store order: the trace has none."""
 
 RR, RW, WR, WW = 1, 2, 4, 8
 """Of a fence: the pairs, before and after it, that it orders."""
@@ -28,10 +30,11 @@ FENCES = {
 }
 """The kinds of fences there are, `p.s` for accesses p before it and s after it."""
 
-ACQUIRE, RELEASE, RCPC, EXCLUSIVE = 1, 2, 4, 8
+ACQUIRE, RELEASE, RCPC, EXCLUSIVE, ATOMIC, TORN = 1, 2, 4, 8, 16, 32
 """Marks of an access. RCPC: its acquire and release are not ordered among each other (else RCsc). EXCLUSIVE: it is
-a load-reserved, or a store-conditional that succeeded."""
-ORDERS = {
+a load-reserved, or a store-conditional that succeeded. ATOMIC: it is the load or the store of an rmw that is taken for
+two events (`halves.py`); no trace says so. TORN: it is misaligned, and its bytes may be accessed one by one."""
+AQRL = {
     "aq": ACQUIRE, "rl": RELEASE, "aqrl": ACQUIRE | RELEASE,
     "aq.pc": ACQUIRE | RCPC, "rl.pc": RELEASE | RCPC, "aqrl.pc": ACQUIRE | RELEASE | RCPC,
 }
@@ -39,6 +42,8 @@ ORDERS = {
 
 PAIRS = ("addr", "data", "ctrl", "pair")
 """The annotations that are pairs of operations."""
+ABSENT = {"begin": NO_TICK, "end": NO_TICK, "order": NO_PLACE}
+"""What stands in those that are numbers where a trace says nothing; 0 in all others."""
 
 
 def fence_name(orders: int) -> str:
@@ -46,9 +51,9 @@ def fence_name(orders: int) -> str:
     return next(name for name, kind in FENCES.items() if kind == orders)
 
 
-def order_name(marks: int) -> str:
-    """The name in ORDERS of the marks of an access, empty where they say nothing of the kind."""
-    return next((name for name, kind in ORDERS.items() if kind == marks & ~EXCLUSIVE), "")
+def aqrl_name(marks: int) -> str:
+    """The name in AQRL of the marks of an access, empty where they say nothing of the kind."""
+    return next((name for name, kind in AQRL.items() if kind == marks & (ACQUIRE | RELEASE | RCPC)), "")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -60,11 +65,14 @@ class Annotations:
     fence: Column | None = field(default=None, repr=False)
     """int8: which pairs a fence orders, one of FENCES; 0 for other operations. None: every fence is full."""
     marks: Column | None = field(default=None, repr=False)
-    """int8: ACQUIRE, RELEASE, RCPC, EXCLUSIVE."""
+    """int8: ACQUIRE, RELEASE, RCPC, EXCLUSIVE, ATOMIC, TORN."""
     begin: Column | None = field(default=None, repr=False)
     """int64: when the operation was issued, NO_TICK where that is unknown."""
     end: Column | None = field(default=None, repr=False)
     """int64: when it was answered, NO_TICK where that is unknown."""
+    order: Column | None = field(default=None, repr=False)
+    """int64: of a write, its place in the store order of its location as the trace tells it; NO_PLACE where it does
+    not. Of two writes with different places the lower one comes first; equal places leave it open."""
     addr: Column | None = field(default=None, repr=False)
     """int32 pairs (earlier, later), sorted, both of one thread: the address of the later depends on the earlier."""
     data: Column | None = field(default=None, repr=False)
@@ -73,6 +81,11 @@ class Annotations:
     """The same of whether the later takes place."""
     pair: Column | None = field(default=None, repr=False)
     """int32 pairs, sorted: a load-reserved and its successful store-conditional."""
+    operation: Column | None = field(default=None, repr=False)
+    """int32: the operation of the trace that each event is, where one is several of them. None: each has its own."""
+    part_of: Column | None = field(default=None, repr=False)
+    """int32: the access that each event is part of, in events of accesses that mix sizes (`cells.py`): a row of
+    `History.whole`."""
 
     def annotations(self) -> dict[str, Column]:
         """The columns there are, by name."""
@@ -92,6 +105,8 @@ class Annotations:
 
     def times(self, operation: int) -> str:
         """`10:20`, from begin to end; empty where neither is known."""
+        if self.begin is None and self.end is None:
+            return ""
         begin, end = ("" if column is None or column[operation] == NO_TICK else str(column[operation])
                       for column in (self.begin, self.end))
         return f"{begin}:{end}" if begin or end else ""
@@ -108,7 +123,7 @@ def says_anything(name: str, column: Column) -> Column:
         return np.ones(len(column), dtype=bool)
     if name == "fence":
         return np.asarray((column != 0) & (column != FULL))
-    return np.asarray(column != (NO_TICK if name in ("begin", "end") else 0))
+    return np.asarray(column != ABSENT.get(name, 0))
 
 
 NOTHING = Annotations()

@@ -20,6 +20,10 @@ class InputError(Exception):
         return visible(f"{place}: {self.message}" if place else self.message)
 
 
+class NoAccess(InputError):
+    """A trace without an operation, or none that was selected: of one core among several, that may be all right."""
+
+
 class NoMemory(InputError):
     """A history that there is not enough memory to read."""
 

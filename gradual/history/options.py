@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from gradual.history.errors import InputError
+from gradual.history.image import Image
 from gradual.history.values import parse_number
 
 
@@ -72,12 +73,18 @@ class Options:
     """The value every location starts with, unless the trace or `initial_at` says otherwise."""
     initial_at: dict[int | str, int] = field(default_factory=dict)
     """Initial values of single locations, by address."""
+    image: Image | None = None
+    """What memory held at first, where neither the trace nor `initial_at` says otherwise."""
+    real_time: bool = False
+    """Times are those of one clock: an access that ended before another began came first."""
     hex: bool = False
     """Addresses and values in tables are hex, with or without 0x."""
     allow_empty: bool = False
     """Take a history without operations for one; otherwise it is an error: most likely nothing was recorded."""
     timeout: float | None = None
     """Seconds for reading a history from a file; then there is a `NotInTime` in its place."""
+    unknown: bool = False
+    """What locations start with is not known, in place of `initial`: whatever was read and nobody wrote."""
     share: Share = EVERY
     """The histories that are wanted. An adapter may give `Skipped` for others: where that is much faster."""
 

@@ -6,24 +6,26 @@ import numpy as np
 
 from gradual.history.annotations import Column
 from gradual.history.columns import NO_LOCATION, NO_SOURCE, THIN_AIR, History
+from gradual.history.reads_from import by_values
 
 
 def part(history: History, operations: Column, finals: Column) -> History:
     """The history of some operations and final values only (masks), values and lines as they were.
 
-    A read whose source is left out reads from thin air. Threads and locations are those that are left, in the order
-    in which they come up: so a reader of the written file numbers them too.
+    A read whose source is left out reads from thin air; of an ambiguous one, the writes that are left count. Threads
+    and locations are those that are left, in the order in which they come up: so a reader of the written file numbers
+    them too.
     """
     places = locations_of(history, operations, finals)
     threads = _first(history.thread[operations])
-    number = np.append(np.cumsum(operations) - 1, [0, 0, 0])  # room for the sources that are no operations
-    kept = np.append(operations, [False] * 3)
+    number = np.append(np.cumsum(operations) - 1, [0, 0, 0, 0])  # room for the sources that are no operations
+    kept = np.append(operations, [False] * 4)
 
     def renumbered(sources: Column) -> Column:
         lost = (sources >= 0) & ~kept[sources]
         return np.where(lost, THIN_AIR, np.where(sources >= 0, number[sources], sources)).astype(np.int32)
 
-    return History(
+    found = History(
         history.name, history.file, tuple(history.threads[t] for t in threads),
         tuple(history.locations[x] for x in places),
         _index(threads, len(history.threads))[history.thread[operations]], history.kind[operations],
@@ -33,7 +35,10 @@ def part(history: History, operations: Column, finals: Column) -> History:
         np.where(finals[places], renumbered(history.final[places]), NO_SOURCE).astype(np.int32),
         np.where(finals[places], history.final_value[places], 0),
         np.where(finals[places], history.final_line[places], -1), history.notes,
+        history.real_time, tuple(history.files[t] for t in threads) if history.files else (),
+        None if history.unknown is None else history.unknown[places], history.mixed, None,
         **(history.some(operations).annotations() | _control(history, operations)))
+    return by_values(found) if found.ambiguous or found.unknown is not None else found
 
 
 def _control(history: History, operations: Column) -> dict[str, Column]:

@@ -9,27 +9,23 @@ from typing import NamedTuple
 import numpy as np
 
 from gradual.history.annotations import EXCLUSIVE, NO_TICK, NOTHING, Annotations, Column
-from gradual.history.columns import FENCE, INITIAL, NO_SOURCE, READ, RMW, THIN_AIR, WRITE, History
-from gradual.history.errors import InputError
-from gradual.history.values import value_text
-
-AMBIGUOUS = -4
-"""As a source: it may be one of several writes. No history has it."""
+from gradual.history.columns import AMBIGUOUS, FENCE, INITIAL, NO_SOURCE, READ, RMW, THIN_AIR, WRITE, History
 
 
 def history_from_columns(
     name: str, file: str, threads: Sequence[str], locations: Sequence[str], thread: Column, kind: Column,
     location: Column, read: Column, written: Column, line: Column, tick: Column, initial: Column,
     final_value: Column, final_line: Column, more: Annotations = NOTHING,
-    notes: tuple[str, ...] = (),
+    notes: tuple[str, ...] = (), unknown: Column | None = None,
 ) -> History:
     """A history from its columns; `final_line` is -1 where a location has no final value."""
-    source, final = sources(Values(kind, location, read, written, initial, final_value, final_line >= 0))
-    history = History(
+    values = Values(kind, location, read, written, initial, final_value, final_line >= 0).supposing(unknown)
+    source, final = sources(values)
+    return noted(History(
         name, file, tuple(threads), tuple(locations), thread, kind, location, read, written, source.astype(np.int32),
-        line, tick, initial, final.astype(np.int32), final_value, final_line, notes, **more.annotations())
-    _refuse_ambiguity(history)
-    return noted(history)
+        line, tick, values.initial, final.astype(np.int32), final_value, final_line, notes, False, (), unknown,
+        False, None,
+        **more.annotations()))
 
 
 def noted(history: History) -> History:
@@ -47,8 +43,12 @@ def _unusual_times(history: History) -> Iterator[str]:
     timed = timed[np.argsort(history.thread[timed], kind="stable")]
     back = timed[1:][(np.diff(history.thread[timed]) == 0) & (np.diff(history.begin[timed]) < 0)]
     if len(back):
-        yield (f"{len(back)} accesses begin before one that stands before them in their thread, "
-               f"{history.describe(int(back.min()))} first: an access counts as begun when it and all after it had")
+        first = history.describe(int(back.min()))
+        yield (f"{_counted(len(back), 'access begins', 'accesses begin')} before one that stands before it in its "
+               f"thread, {first} first: an access counts as begun when it and all after it had")
+
+
+CONDITIONALS = ("store-conditional has", "store-conditionals have")
 
 
 def _unusual_pairs(history: History) -> Iterator[str]:
@@ -60,11 +60,15 @@ def _unusual_pairs(history: History) -> Iterator[str]:
     alone[store] = False
     if alone.any():
         first = history.describe(int(np.flatnonzero(alone)[0]))
-        yield f"{alone.sum()} store-conditionals have no load-reserved, {first} first: nothing makes them atomic"
+        yield f"{_counted(int(alone.sum()), *CONDITIONALS)} no load-reserved, {first} first: nothing makes it atomic"
     apart = store[history.location[load] != history.location[store]]
     if len(apart):
-        yield (f"{len(apart)} store-conditionals have a load-reserved of another address, "
-               f"{history.describe(int(apart.min()))} first: nothing makes them atomic")
+        yield (f"{_counted(len(apart), *CONDITIONALS)} a load-reserved of another address, "
+               f"{history.describe(int(apart.min()))} first: nothing makes it atomic")
+
+
+def _counted(count: int, one: str, several: str) -> str:
+    return f"{count} {one if count == 1 else several}"
 
 
 class Values(NamedTuple):
@@ -78,19 +82,36 @@ class Values(NamedTuple):
     """Per location, as the rest."""
     final_value: Column
     has_final: Column
+    anything: Column | None = None
+    """Where memory may have held any value, as in `History`."""
+
+    def supposing(self, unknown: Column | None) -> Values:
+        """With initial values where nobody knows them (a mask), as `History.unknown` has them."""
+        if unknown is None:
+            return self
+        seen = _seen(self, by_sorting)
+        first = np.flatnonzero((seen.writers == 0) & unknown[seen.at])[::-1]  # of several at a location it comes last
+        initial, anything = self.initial.copy(), unknown.copy()
+        initial[unknown] = _unused(np.concatenate([seen.value, self.written]))
+        initial[seen.at[first]], anything[seen.at[first]] = seen.value[first], False
+        return self._replace(initial=initial, anything=anything)
 
 
-def by_sorting(codes: Column) -> Column:
-    """Equal codes get equal numbers, from 0 on."""
-    numbers: Column = np.unique(codes, return_inverse=True)[1]
-    return numbers
+class _Seen(NamedTuple):
+    """The values that were read, and then those that are demanded at the end."""
+
+    reads: Column
+    ends: Column
+    """The operations, and the locations."""
+    at: Column
+    value: Column
+    writers: Column
+    """How many wrote each."""
+    writer: Column
+    """One of them, or THIN_AIR."""
 
 
-def sources(values: Values, numbered: Callable[[Column], Column] = by_sorting) -> tuple[Column, Column]:
-    """The source of every operation and of every final value, as in `History`, or AMBIGUOUS.
-
-    `numbered` gives equal codes equal numbers: who has something faster than sorting passes it.
-    """
+def _seen(values: Values, numbered: Callable[[Column], Column]) -> _Seen:
     writes = np.flatnonzero((values.kind == WRITE) | (values.kind == RMW))
     reads = np.flatnonzero((values.kind == READ) | (values.kind == RMW))
     ends = np.flatnonzero(values.has_final)
@@ -100,36 +121,75 @@ def sources(values: Values, numbered: Callable[[Column], Column] = by_sorting) -
     pairs = numbered(at * (int(codes.max(initial=0)) + 1) + codes)
     written, wanted = pairs[: len(writes)], pairs[len(writes):]
     count = int(pairs.max(initial=-1)) + 1
-    writers, writer = np.bincount(written, minlength=count)[wanted], np.full(count, THIN_AIR)
+    writer = np.full(count, THIN_AIR)
     writer[written] = writes
-    starts = value[len(writes):] == values.initial[at[len(writes):]]
-    found = np.where(starts, INITIAL, writer[wanted])
-    found[writers + starts > 1] = AMBIGUOUS
+    return _Seen(reads, ends, at[len(writes):], value[len(writes):], np.bincount(written, minlength=count)[wanted],
+                 writer[wanted])
+
+
+def _unused(values: Column) -> int:
+    """The least number from 0 on that is not among these."""
+    taken = np.unique(values[(values >= 0) & (values <= len(values))])
+    return int(np.flatnonzero(np.append(taken, -1) != np.arange(len(taken) + 1))[0])
+
+
+def by_sorting(codes: Column) -> Column:
+    """Equal codes get equal numbers, from 0 on."""
+    numbers: Column = np.unique(codes, return_inverse=True)[1]
+    return numbers
+
+
+def sources(values: Values, numbered: Callable[[Column], Column] = by_sorting) -> tuple[Column, Column]:
+    """The source of every operation and of every final value, as in `History`. An initial value that somebody wrote
+    again is not the last one.
+
+    `numbered` gives equal codes equal numbers: who has something faster than sorting passes it.
+    """
+    seen = _seen(values, numbered)
+    reads, ends = seen.reads, seen.ends
+    starts = seen.value == values.initial[seen.at]
+    if values.anything is not None:
+        starts |= values.anything[seen.at]
+    starts[len(reads):] &= seen.writers[len(reads):] == 0
+    found = np.where(starts, INITIAL, seen.writer)
+    found[seen.writers + starts > 1] = AMBIGUOUS
     source, final = np.full(len(values.kind), NO_SOURCE), np.full(len(values.initial), NO_SOURCE)
     source[reads], final[ends] = found[: len(reads)], found[len(reads):]
     return source, final
 
 
-def _refuse_ambiguity(history: History) -> None:
-    """Raise when a value that somebody observed could have come from two writes."""
-    observed = np.flatnonzero(history.source == AMBIGUOUS)
-    if len(observed):
-        reader = int(observed[0])
-        at, value = int(history.location[reader]), int(history.read[reader])
-        seen = f"{history.describe(reader)} may have read either"
-        line = int(history.line[reader])
-    else:
-        ends = np.flatnonzero(history.final == AMBIGUOUS)
-        if not len(ends):
-            return
-        at = int(ends[0])
-        value, line = int(history.final_value[at]), int(history.final_line[at])
-        seen = f"the final value {history.locations[at]}={value_text(value)} (line {line}) may be either"
-    writers = [w for w in history.writes if history.location[w] == at and history.written[w] == value]
-    candidates = [history.describe(w) for w in writers]
-    if history.initial[at] == value:
-        candidates.insert(0, f"the initial value {history.locations[at]}={value_text(value)}")
-    raise InputError(
-        f"the value {value_text(value)} of {history.locations[at]} has two origins: {candidates[0]} and "
-        f"{candidates[1]}; {seen}. Give every write to a location its own value, different from the "
-        "initial one", history.file, line, history.name)
+def by_values(history: History) -> History:
+    """The same, with reads-from found again; where sizes mix, all that is read is open."""
+    if history.mixed:
+        read, last = (history.kind == READ) | (history.kind == RMW), history.final_line >= 0
+        return replace(history, source=np.where(read, AMBIGUOUS, NO_SOURCE).astype(np.int32),
+                       final=np.where(last, AMBIGUOUS, NO_SOURCE).astype(np.int32))
+    values = Values(history.kind, history.location, history.read, history.written, history.initial,
+                    history.final_value, history.final_line >= 0).supposing(history.unknown)
+    source, final = sources(values)
+    return replace(history, source=source.astype(np.int32), final=final.astype(np.int32), initial=values.initial)
+
+
+def supposed(history: History) -> History:
+    """The same, taking `initial` for what memory held: one way it can have been."""
+    return history if history.unknown is None else by_values(replace(history, unknown=None))
+
+
+def candidates(history: History) -> dict[int, tuple[int, ...]]:
+    """The writes that an ambiguous read or rmw may have returned, INITIAL first; and, under the number of operations
+    plus that of the location, those that an ambiguous final value may be of.
+
+    Of one location where memory may have held anything, all that is read from INITIAL is one value.
+    """
+    writers: dict[tuple[int, int], list[int]] = {}
+    for write in history.writes.tolist():
+        writers.setdefault((int(history.location[write]), int(history.written[write])), []).append(write)
+    found = {}
+    anything = history.anything
+    for read in np.flatnonzero(history.source == AMBIGUOUS).tolist():
+        at, value = int(history.location[read]), int(history.read[read])
+        starts = history.initial[at] == value or (anything is not None and anything[at])
+        found[read] = (*[INITIAL] * bool(starts), *writers.get((at, value), ()))
+    for at in np.flatnonzero(history.final == AMBIGUOUS).tolist():
+        found[len(history) + at] = tuple(writers[at, int(history.final_value[at])])
+    return found

@@ -6,10 +6,17 @@ import re
 from collections.abc import Sequence
 
 
-def visible(text: str) -> str:
-    """Text from a trace without characters that would move the cursor."""
-    return text if text.isprintable() else "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+def visible(text: str, keep: str = "") -> str:
+    """Text from a trace: what moves a cursor, turns text around or cannot be seen is spelled out as in Python, but for
+    the characters to `keep`. For terminals, pages and XML alike: it leaves nothing in that one of them forbids.
+
+    >>> print(visible("a\\x1b[2J\\n"), visible("a\\nb", keep="\\n") == "a\\nb")
+    a\\x1b[2J\\n True
+    """
+    if text.isprintable():
+        return text
+    unseen = (letter for letter in set(text) if not letter.isprintable() and letter not in keep)
+    return text.translate({ord(letter): letter.encode("unicode_escape").decode() for letter in unseen})
 
 
 _NUMBER = re.compile(r"\s*[+-]?(0[xX][0-9a-fA-F]{1,4000}|[0-9]{1,4000})\s*", re.ASCII)
@@ -64,6 +71,25 @@ def word(value: int) -> int:
 def value_text(value: int) -> str:
     """A value for people: decimal, or hex when the top bit of the word is set."""
     return str(value) if value >= 0 else hex(int(value) + (1 << 64))
+
+
+def first_byte(address: int | str) -> int | None:
+    """Where the bytes of a location start: a name has none.
+
+    >>> first_byte("0x10"), first_byte("x"), first_byte(-1)
+    (16, None, None)
+    """
+    key = location_key(address)
+    return key if isinstance(key, int) and key >= 0 else None
+
+
+def span_text(start: int, size: int) -> str:
+    """Some bytes of memory, by their addresses.
+
+    >>> span_text(0x80, 1), span_text(0x80, 4)
+    ('0x80', '0x80..0x83')
+    """
+    return f"{start:#x}" if size == 1 else f"{start:#x}..{start + size - 1:#x}"
 
 
 def location_key(address: int | str) -> int | str:

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from array import array
+from dataclasses import replace
 from random import Random
 
 import numpy as np
 
-from gradual.history import FENCE, NO_LOCATION, NO_TICK, READ, RMW, WRITE, History, history_from_columns
+from gradual.history import (
+    FENCE,
+    NO_LOCATION,
+    NO_PLACE,
+    NO_TICK,
+    READ,
+    RMW,
+    WRITE,
+    Column,
+    History,
+    history_from_columns,
+)
 from gradual.machines.named import machine_named
 from gradual.machines.program import Program, Ran
-from gradual.machines.sound import Memory
+from gradual.machines.sound import Cells, Memory
 
 FIRST_ADDRESS = 0x1000
 ADDRESS_STEP = 8
@@ -18,25 +30,41 @@ ADDRESS_STEP = 8
 
 def generate(machine: str, threads: int, operations: int, locations: int, seed: int, *,
              write_ratio: float = 0.45, rmw_ratio: float = 0.05, fence_ratio: float = 0.03,
-             fault_ratio: float | None = None, name: str = "") -> History:
+             fault_ratio: float | None = None, name: str = "", ordered: bool = False) -> History:
     """The history of a random program of `operations` operations in all, run once on a machine.
 
     The ratios are shares of all operations; what they leave are reads. `fault_ratio` is the chance
     that a broken machine's fault strikes when it can, where its own choice does not suit. Operations
     stand in the order of issue. Every store writes a value of its own. Equal arguments give equal histories.
+    `ordered` ones tell in which order their stores reached memory.
     """
     build = machine_named(machine, seed)
     _refuse(threads, operations, locations, write_ratio, rmw_ratio, fence_ratio)
     rng = Random(seed)
     program = _random_program(rng, threads, operations, locations, write_ratio, rmw_ratio, fence_ratio)
     addresses = [hex(FIRST_ADDRESS + ADDRESS_STEP * number) for number in range(locations)]
-    return run_program(build(threads, locations, rng, fault_ratio), program, name or f"{machine}-{seed}", addresses)
+    return run_program(build(threads, locations, rng, fault_ratio), program, name or f"{machine}-{seed}", addresses,
+                       ordered=ordered)
 
 
 def run_program(machine: Memory, program: Program, name: str, addresses: list[str],
-                values: array[int] | None = None) -> History:
+                values: array[int] | None = None, *, ordered: bool = False) -> History:
     """The history of a program. The stores write `values`, or numbers from 1 on."""
-    return _history(name, machine.cores, addresses, program, machine.run(program, _values(program, values)))
+    written = _values(program, values)
+    if not ordered:
+        return _history(name, machine.cores, addresses, program, machine.run(program, written))
+    machine.memory = cells = Cells(machine.memory)
+    ran = machine.run(program, written)
+    for core in range(machine.cores):  # what is still under way has its place, too
+        machine.fence(core)
+    return replace(_history(name, machine.cores, addresses, program, ran), order=_store_order(program, written, cells))
+
+
+def _store_order(program: Program, written: array[int], cells: Cells) -> Column:
+    """The place of each store among those that reached memory; NO_PLACE for one that was overwritten before."""
+    place = {store: number for number, store in enumerate(cells.stored)}
+    return np.array([place.get((at, value), NO_PLACE) if kind in (WRITE, RMW) else NO_PLACE
+                     for kind, at, value in zip(program.kind, program.location, written, strict=True)], dtype=np.int64)
 
 
 def _refuse(threads: int, operations: int, locations: int, *ratios: float) -> None:

@@ -15,6 +15,19 @@ DRAIN_RATIO = 0.6
 buffers are seldom empty and seldom full."""
 
 
+class Cells(list[int]):
+    """A memory that knows in which order it was written: locations and values."""
+
+    def __init__(self, values: list[int]) -> None:
+        super().__init__(values)
+        self.stored: dict[tuple[int, int], None] = {}
+        """Each store once, when it came first."""
+
+    def __setitem__(self, location: int, value: int) -> None:  # type: ignore[override]
+        self.stored.setdefault((location, value))
+        super().__setitem__(location, value)
+
+
 class Memory:
     """One memory, every operation at once: sequential consistency. The other machines build on it."""
 

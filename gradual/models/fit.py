@@ -26,6 +26,7 @@ from gradual.models.regular import (
     automaton,
     is_static,
     regular_closed,
+    transitive,
     union_of,
 )
 from gradual.models.syntax import (
@@ -41,7 +42,6 @@ from gradual.models.syntax import (
     Product,
     Sequence,
     Union,
-    Variable,
 )
 
 
@@ -139,20 +139,30 @@ def is_atomicity(check: Check) -> bool:
 def acyclic_terms(check: Check) -> Iterator[Expression]:
     """The terms whose union the check wants acyclic. Raises General."""
     expression = bare(check.expression)
-    if check.kind == "irreflexive" and not isinstance(expression, Plus | Fixpoint):
+    if check.kind == "irreflexive" and not _is_closure(expression):
         raise General(f"the check {check.name} is about pairs that are no closure")
     if check.kind == "empty":
         raise General(f"the check {check.name} asks for an empty relation that depends on the store order")
     yield from _terms(expression)
 
 
+def _is_closure(expression: Expression) -> bool:
+    """Is it transitive by the way it is written?"""
+    if not isinstance(expression, Fixpoint):
+        return isinstance(expression, Plus)
+    try:
+        transitive(expression)
+    except Irregular:
+        return False
+    return True
+
+
 def _terms(expression: Expression) -> Iterator[Expression]:
     for term in alternatives(expression):
         if isinstance(term, Plus):
             yield from _terms(term.of)
-        elif isinstance(term, Fixpoint) and len(term.definitions) == 1:
-            me = Variable(term.name)
-            yield from (part for part in _terms(term.definitions[0][1]) if part not in (me, Sequence(me, me)))
+        elif isinstance(term, Fixpoint) and _is_closure(term):
+            yield from _terms(bare(transitive(term)))
         else:
             yield term
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from pathlib import Path
 
+from gradual.history import History, split
+from gradual.history.halves import halved
 from gradual.models.language import FOLDER, PRELUDE, Reading, Scope, core
 from gradual.models.lexer import ModelError
 from gradual.models.parser import File, parse
@@ -37,7 +39,7 @@ class Model:
     usual: bool = False
     """Is it one of those that `all` means where traces are checked? `(* usual *)`."""
     splits_rmws: bool = False
-    """Does it take an rmw for two events, and so cannot judge one that a trace has as one: `(* rmws: two events *)`."""
+    """Does it take an rmw for two events, a load and a store: `(* rmws: two events *)`?"""
 
     def __str__(self) -> str:
         return self.name
@@ -47,10 +49,27 @@ class Model:
         """Does each thread have a view of its own? Programs can be asked under such a model, traces cannot."""
         return any(check.kind == "views" for check in self.checks)
 
+    def takes(self, history: History) -> History:
+        """The history as the model takes it. Its verdict and the evidence speak of these events."""
+        taken = halved(history) if self.splits_rmws else history
+        return split(taken) if taken.mixed else taken
+
     @property
     def key(self) -> str:
         """In the output of programs: a shipped model's name as `--model` takes it."""
         return self.name.lower() if Path(self.file).parent == FOLDER else self.name
+
+
+class NoModel(ModelError):
+    """A name that no model has."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"no model called {name!r}; there are {', '.join(map(str, shipped()))}, and any file that "
+                         f"ends in {ENDING}")
+        self.name = name
+
+    def __reduce__(self) -> tuple[type[NoModel], tuple[str]]:  # type: ignore[override]
+        return NoModel, (self.name,)
 
 
 def load(name: str | Model) -> Model:
@@ -62,11 +81,9 @@ def load(name: str | Model) -> Model:
     if isinstance(name, Model):
         return name
     if os.sep not in name and "/" not in name and not name.endswith(ENDING):
-        found = next((model for model in shipped() if model.name.lower() == name.lower()), None)
-        if found is None:
-            raise ModelError(f"no model called {name!r}; there are {', '.join(map(str, shipped()))}, and any file that "
-                             f"ends in {ENDING}")
-        return found
+        if name.lower() not in _files():
+            raise NoModel(name)
+        return _shipped(name.lower())
     try:
         text = Path(name).read_text(encoding="utf-8")
     except OSError as error:
@@ -79,8 +96,7 @@ def load(name: str | Model) -> Model:
 @cache
 def shipped() -> tuple[Model, ...]:
     """The models that come with the package, from strong to weak."""
-    there = [_model(path.read_text(encoding="utf-8"), str(path)) for path in sorted(FOLDER.glob(f"*{ENDING}"))
-             if path.stem not in INCLUDED]
+    there = [_shipped(name) for name in _files()]
     # where there is a choice, first what more models are weaker than
     models = sorted(there, key=lambda model: -sum(model.name.lower() in _stronger(other, there) for other in there))
     ordered: list[Model] = []
@@ -89,6 +105,17 @@ def shipped() -> tuple[Model, ...]:
         ordered.append(next(model for model in models if taken.issuperset(model.weaker_than)))
         models.remove(ordered[-1])
     return tuple(ordered)
+
+
+@cache
+def _files() -> dict[str, Path]:
+    """By name: a file is called as its model is, in small letters, so that one can be had without reading all."""
+    return {path.stem: path for path in sorted(FOLDER.glob(f"*{ENDING}")) if path.stem not in INCLUDED}
+
+
+def _shipped(name: str) -> Model:
+    path = _files()[name]
+    return _model(path.read_text(encoding="utf-8"), str(path))
 
 
 def usual() -> tuple[Model, ...]:

@@ -92,6 +92,8 @@ class Matrices:
         one_place = (location[:, None] == location[None, :]) & (location[:, None] >= 0)
         place = np.arange(self.size)
         po = same & (place[:, None] < place[None, :])
+        if history.part_of is not None:  # events of one access come at once
+            po[:n, :n] &= history.part_of[:, None] != history.part_of[None, :]
         rf = self._empty()
         for r in np.flatnonzero((history.kind == READ) | (history.kind == RMW)).tolist():
             source = int(history.source[r])

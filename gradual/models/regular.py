@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 from gradual.models.language import parts, unnamed
+from gradual.models.sets import is_known
 from gradual.models.syntax import (
     CO,
     Complement,
@@ -37,6 +38,8 @@ from gradual.models.syntax import (
 )
 
 ALL, PO_LOC = Name("_"), Name("po-loc")
+FROM_READS = frozenset({"rf", "rfi", "rfe", "fr", "fri", "fre"})
+"""What depends on which write a read returned."""
 STEPS = frozenset({"po", "po-loc", "rf", "rfi", "rfe", "addr", "data", "ctrl", "tdep", "rmw"})
 NEXT, AGAIN, ANEW = "next access", "next read of the same write", "next read of another write"
 """Steps that no model names: from an access to the next one of its thread at its location, or to that one where both
@@ -73,7 +76,9 @@ def regular(expression: Expression, inverse: bool = False) -> Expression:
             raise Irregular
         case Name(name) if name in STEPS:
             return Step(name, inverse)
-        case Identity() | Nothing():
+        case Identity(of):
+            return _test(of)
+        case Nothing():
             return expression
         case Union(left, right):
             return union(regular(left, inverse), regular(right, inverse))
@@ -93,7 +98,7 @@ def regular(expression: Expression, inverse: bool = False) -> Expression:
         case Difference(left, right):
             return _difference(left, right, inverse)
         case Fixpoint():
-            return Plus(regular(_transitive(expression), inverse))
+            return regular(_closed(expression), inverse)
     raise Irregular
 
 
@@ -157,6 +162,12 @@ def sequence(left: Expression, right: Expression) -> Expression:
     return Sequence(left, right)
 
 
+def _test(members: Expression) -> Expression:
+    if not is_known(members):
+        raise Irregular
+    return Identity(members)
+
+
 def _both(left: Expression, right: Expression) -> Expression:
     if left == ALL or right == ALL:
         return right if left == ALL else left
@@ -169,16 +180,42 @@ def _either(left: Expression, right: Expression) -> Expression:
     return left if left == right else Union(left, right)
 
 
-def _transitive(fixpoint: Fixpoint) -> Expression:
-    """`let rec r = e | r;r` is e+."""
+def _closed(fixpoint: Fixpoint) -> Expression:
+    """Without recursion, where it is a closure: `let rec r = e | r;r` is e+, `let rec r = e | a;r | r;b` is a*;e;b*."""
+    try:
+        return Plus(transitive(fixpoint))
+    except Irregular:
+        me, terms = _recursion(fixpoint)
+    before, base, behind = [], [], []
+    for term in terms:
+        match factors(term):
+            case [first, *rest] if rest and first == me:
+                behind.append(reduce(Sequence, rest))
+            case [*rest, last] if rest and last == me:
+                before.append(reduce(Sequence, rest))
+            case _:
+                base.append(term)
+    if any(_mentions(part, me) for part in before + base + behind):
+        raise Irregular
+    return Sequence(Star(union_of(before)), Sequence(union_of(base), Star(union_of(behind))))
+
+
+def transitive(fixpoint: Fixpoint) -> Expression:
+    """Of what it is the transitive closure: of `let rec r = e | r;r`, e. Raises Irregular."""
+    me, terms = _recursion(fixpoint)
+    rest = [term for term in terms if [unnamed(factor) for factor in factors(term)] != [me, me]]
+    if len(rest) == len(terms) or any(_mentions(term, me) for term in rest):
+        raise Irregular
+    return union_of(rest)
+
+
+def _recursion(fixpoint: Fixpoint) -> tuple[Variable, list[Expression]]:
+    """The name that is being defined and the terms of its definition, but for itself. Raises Irregular."""
     if len(fixpoint.definitions) != 1:
         raise Irregular
     name, body = fixpoint.definitions[0]
     me = Variable(name)
-    terms = [term for term in alternatives(body) if unnamed(term) != Sequence(me, me)]
-    if len(terms) == len(list(alternatives(body))) or any(_mentions(term, me) for term in terms):
-        raise Irregular
-    return union_of(terms)
+    return me, [term for term in alternatives(body) if term != me]
 
 
 def _mentions(expression: Expression, variable: Variable) -> bool:
@@ -201,7 +238,7 @@ def _intersection(left: Expression, right: Expression, inverse: bool) -> Express
         if isinstance(chosen, Union):
             return union(_intersection(one, chosen.left, inverse), _intersection(one, chosen.right, inverse))
         if isinstance(chosen, Product):
-            first, second = Identity(chosen.left), Identity(chosen.right)
+            first, second = _test(chosen.left), _test(chosen.right)
             if inverse:
                 first, second = second, first
             return sequence(first, sequence(regular(one, inverse), second))
@@ -237,8 +274,8 @@ def _only(expression: Expression, chosen: dict[str, str | None]) -> Expression:
 def _difference(left: Expression, right: Expression, inverse: bool) -> Expression:
     without = unnamed(right)
     if not inverse and (tests := _only_between(left, right)) is not None:
-        further = Star(Sequence(Identity(Complement(tests[1])), Step(NEXT)))
-        return sequence(Identity(tests[0]), Sequence(Step(NEXT), further))
+        further = Star(Sequence(_test(Complement(tests[1])), Step(NEXT)))
+        return sequence(_test(tests[0]), Sequence(Step(NEXT), further))
     kept = regular(left, inverse)
     if isinstance(without, Nothing):
         return kept
@@ -246,7 +283,7 @@ def _difference(left: Expression, right: Expression, inverse: bool) -> Expressio
         return _difference(Difference(left, without.left), without.right, inverse)
     if isinstance(without, Product):
         first, second = (without.right, without.left) if inverse else (without.left, without.right)
-        return union(sequence(Identity(Complement(first)), kept), sequence(kept, Identity(Complement(second))))
+        return union(sequence(_test(Complement(first)), kept), sequence(kept, _test(Complement(second))))
     if without == Name("id") and _strict(kept):
         return kept
     raise Irregular
@@ -377,16 +414,34 @@ def _states(glushkov: _Glushkov) -> dict[int, int]:
 
 def grows_with_store_order(expression: Expression) -> bool:
     """Can more pairs in the store order take no pair of the expression away?"""
+    return _grows(expression, CO)
+
+
+def grows_with_reads_from(expression: Expression) -> bool:
+    """Can more that is known of what was read take no pair of the expression away?"""
+    return _grows(expression, FROM_READS)
+
+
+def _grows(expression: Expression, names: frozenset[str]) -> bool:
     match expression:
         case Complement(of):
-            return is_static(of)
+            return not _uses(of, names)
         case Difference(left, right):
-            return grows_with_store_order(left) and is_static(right)
-    return all(map(grows_with_store_order, parts(expression)))
+            return _grows(left, names) and not _uses(right, names)
+    return all(_grows(part, names) for part in parts(expression))
 
 
 def is_static(expression: Expression) -> bool:
     """Does it not depend on the store order?"""
+    return not _uses(expression, CO)
+
+
+def uses_reads_from(expression: Expression) -> bool:
+    """Does it depend on what was read?"""
+    return _uses(expression, FROM_READS)
+
+
+def _uses(expression: Expression, names: frozenset[str]) -> bool:
     if isinstance(expression, Name):
-        return expression.name not in CO
-    return all(map(is_static, parts(expression)))
+        return expression.name in names
+    return any(_uses(part, names) for part in parts(expression))

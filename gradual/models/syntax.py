@@ -146,7 +146,7 @@ SETS = frozenset({
     "R", "W", "M",  # reads, writes, both; an rmw is one event in R and in W
     "F",  # fences of any kind
     "IW",  # initial writes
-    "AMO",  # rmws
+    "AMO",  # rmws; where a model takes one for two events, both
     "EX",  # load-reserved and store-conditional
     "X",  # AMO | EX
     "Acq", "Rel", "AcqRel",  # accesses with acquire alone, release alone, both
@@ -163,7 +163,7 @@ RELATIONS = frozenset({
     "rf", "rfi", "rfe",  # within and across threads; from an initial write: across
     "addr", "data", "ctrl",  # dependencies; whatever comes after a control dependency in po has it too
     "tdep",  # time dependency: from a read that ended before a later access of its thread began
-    "rmw",  # from a load-reserved to its successful store-conditional; an AMO is one event, and not in it
+    "rmw",  # from a load-reserved to its successful store-conditional; within an AMO that is taken for two events
     "co", "coi", "coe", "fr", "fri", "fre",
 })
 

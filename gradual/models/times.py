@@ -17,6 +17,11 @@ def ends(history: History) -> Column:
     return np.where(reads & (history.end != NO_TICK), history.end, NEVER)
 
 
+def by_thread(history: History) -> Column:
+    """The operations thread by thread. Small numbers are sorted much faster."""
+    return np.argsort(history.thread.astype(np.min_scalar_type(len(history.threads))), kind="stable")
+
+
 def known_begins(history: History) -> Column:
     """For each access a time at which it had begun, for sure: its own, or the last that is given before it in its
     thread. Where times go back, none that is later than one that comes after. NO_TICK where there is none, and of
@@ -24,7 +29,7 @@ def known_begins(history: History) -> Column:
     accesses = history.kind != FENCE
     if history.begin is None:
         return np.full(len(history), NO_TICK)
-    order = np.argsort(history.thread, kind="stable")
+    order = by_thread(history)
     begin = np.where(accesses, history.begin, NO_TICK)[order]
     known = np.empty(len(begin), dtype=np.int64)
     for thread in np.split(np.arange(len(begin)), np.flatnonzero(np.diff(history.thread[order])) + 1):

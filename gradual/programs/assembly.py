@@ -15,7 +15,6 @@ from gradual.programs.instructions import (
     Rmw,
     Step,
     Thread,
-    looks_at,
     sets,
 )
 from gradual.programs.scan import Cursor, Token
@@ -47,7 +46,7 @@ class Assembly:
     def access(self, access: Access) -> None:
         """Adds it, as an instruction with constants where it computes nothing."""
         location, value = access.address, access.value or 0
-        if isinstance(location, Address) and isinstance(value, int):
+        if isinstance(location, Address) and isinstance(value, int) and not access.conditional:
             self._add(access.done(str(location), value))
         else:
             self._add(access)
@@ -90,6 +89,10 @@ class Assembly:
         name = token.text
         if not self.holds(name):
             raise cursor.error(f"nothing is known of the register {name}: give it a value first", token)
+        return self.register(name)
+
+    def register(self, name: str) -> Value:
+        """What a register holds; 0 where nothing was put into it."""
         return self._known[name] if self._straight and name in self._known else Reg(name)
 
     def address(self, name: str) -> Value:
@@ -112,13 +115,11 @@ class Assembly:
 
     def thread(self) -> Thread:
         """The finished thread. Loads without a register get r0, r1, … as far as these are free."""
-        looked_at = {str(operand) for step in self.instructions for operand in looks_at(step)}
-        start = {name: value for name, value in self._start.items() if isinstance(value, int) or name in looked_at}
-        taken = {name for step in self.instructions if (name := sets(step))} | set(start)
+        taken = {name for step in self.instructions if (name := sets(step))} | set(self._start)
         free = (name for number in range(len(self.instructions) + len(taken) + 1)
                 if (name := f"r{number}") not in taken)
         for at in self._nameless:
             instruction = self.instructions[at]
             assert isinstance(instruction, Load | Rmw)
             self.instructions[at] = replace(instruction, register=next(free))
-        return Thread(self.name, tuple(self.instructions), start)
+        return Thread(self.name, tuple(self.instructions), self._start)

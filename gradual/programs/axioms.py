@@ -56,7 +56,8 @@ class Axioms:
         arrows = self._arrows(execution)
         if any(_failing(check.kind, arrows[check.name]) for check in self.model.checks) or self.model.has_views:
             return None
-        sorter: TopologicalSorter[Node] = TopologicalSorter(dict.fromkeys(execution.events, ()))
+        sorter: TopologicalSorter[Node] = TopologicalSorter(
+            dict.fromkeys(self.program.seen(execution.events), ()))
         for arrow in arrows[GLOBAL]:
             if isinstance(arrow.start, int) and arrow.start >= 0:
                 sorter.add(arrow.end, arrow.start)

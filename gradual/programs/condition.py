@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from gradual.history import value_text
+from gradual.programs.expressions import Address, Pointer
 from gradual.programs.scan import Cursor
 
 Quantifier = Literal["exists", "~exists", "forall"]
@@ -137,7 +138,7 @@ def parse(cursor: Cursor, thread: Resolve) -> Condition:
     if word is None:
         raise cursor.error(f"expected exists, ~exists or forall, found {cursor.here.text!r}")
     quantifier: Quantifier = "~exists" if negated else "forall" if word.text.lower() == "forall" else "exists"
-    return Condition(quantifier, _or(cursor, thread), line)
+    return Condition(quantifier, parse_proposition(cursor, thread), line)
 
 
 def parse_place(cursor: Cursor, thread: Resolve) -> Place:
@@ -153,7 +154,7 @@ def parse_place(cursor: Cursor, thread: Resolve) -> Place:
     return cursor.place("a register (0:r0) or a location")
 
 
-def _or(cursor: Cursor, thread: Resolve) -> Proposition:
+def parse_proposition(cursor: Cursor, thread: Resolve) -> Proposition:
     parts = [_and(cursor, thread)]
     while cursor.take(*OR):
         parts.append(_and(cursor, thread))
@@ -171,7 +172,7 @@ def _not(cursor: Cursor, thread: Resolve) -> Proposition:
     if cursor.take(*NOT):
         return Not(_not(cursor, thread))
     if cursor.take("("):
-        inner = _or(cursor, thread)
+        inner = parse_proposition(cursor, thread)
         cursor.expect(")", "to close the parenthesis")
         return inner
     if cursor.sees("true", "false") and cursor.ahead(1) not in (":", "="):
@@ -180,5 +181,13 @@ def _not(cursor: Cursor, thread: Resolve) -> Proposition:
     unequal = cursor.take("!=", "<>")
     if not unequal:
         cursor.expect("=", f"after {place}")
-    equal = Equal(place, cursor.number("the value, a number"))
+    equal = Equal(place, parse_value(cursor))
     return Not(equal) if unequal else equal
+
+
+def parse_value(cursor: Cursor) -> int:
+    """A number, or the address of a location: `x`, `&x`."""
+    if cursor.take("&") or cursor.here.is_name:
+        base, _, offset = cursor.place().partition("+")
+        return Pointer(Address(base, int(offset or 0)))
+    return cursor.number("the value, a number or a location")

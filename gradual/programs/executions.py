@@ -15,16 +15,20 @@ from typing import Any, NamedTuple
 
 from gradual import models
 from gradual.history import INITIAL
+from gradual.history.annotations import ACQUIRE, EXCLUSIVE, RCPC, RELEASE
 from gradual.models.clingo import demanded
 from gradual.programs.condition import And, Equal, Not, Place, Proposition, Register
-from gradual.programs.expressions import Address, Known
-from gradual.programs.instructions import Fence, Rmw, Store
+from gradual.programs.expressions import Address, Known, Pointer
+from gradual.programs.instructions import Failed, Fence, Rmw, Store
 from gradual.programs.program import Program
 from gradual.programs.scan import ProgramError
 from gradual.programs.unfolding import Event, Returned
 
 POLL = 0.1
 """Seconds between looks for Ctrl-C, which cannot interrupt the solver itself."""
+
+MARKS = {"acquire": ACQUIRE, "release": RELEASE, "rcpc": RCPC, "exclusive": EXCLUSIVE}
+"""What `execution.lp` calls the marks of an access."""
 
 Outcome = tuple[int, ...]
 """The values of `Program.observed`, in that order."""
@@ -73,15 +77,26 @@ def _ends_with(program: Program, execution: Execution, place: Place) -> int:
     held = end.registers.get(place.name, 0)
     if isinstance(held, Returned):
         return value_of(program, execution.rf[held.load], program.events[held.load].location or "")
-    return number_of(program, held)
+    return number_of(held)
 
 
-def number_of(program: Program, held: Known) -> int:
-    """What a register holds that is asked about."""
-    if isinstance(held, Address):
-        raise ProgramError(f"a register that is asked about ends with the address {held}: only numbers can be observed",
-                           program.file)
-    return held
+def number_of(held: Known) -> int:
+    """What a register holds, as outcomes have it."""
+    return Pointer(held) if isinstance(held, Address) else held
+
+
+class Refused(ProgramError):
+    """A program that a model says nothing about."""
+
+
+def refusal(program: Program, model: models.Model) -> str | None:
+    """Why a model says nothing about a program."""
+    if model.has_views and program.has_rmws:
+        return f"{model} has a view per thread, and what an rmw does in one is not defined"
+    if model.splits_rmws and program.has_rmws:
+        return (f"{model} takes an atomic operation for two events, and programs have it as one (lr and sc are two, "
+                "where that will do)")
+    return None
 
 
 class Executions:
@@ -98,9 +113,8 @@ class Executions:
 
         self.program = program
         self.model = models.load(model)
-        if self.model.has_views and program.has_rmws:
-            raise ProgramError(f"{self.model} has a view per thread, and what an rmw does in one is not defined",
-                               program.file)
+        if reason := refusal(program, self.model):
+            raise Refused(reason, program.file)
         self.found = 0
         """Executions met by the `count` or `outcomes` under way, or by the last one."""
         self._control = clingo.Control(["0", "--warn=no-atom-undefined"])
@@ -112,6 +126,9 @@ class Executions:
         self._control.add("base", [], compiled(self.model))
         self._control.ground([("base", [])])
         self._sources = {load.number: self._source_literals(load.number) for load in program.loads}
+        if program.only is not None:
+            with self._control.backend() as backend:
+                backend.add_rule([], [-self._define(backend, program.only)])
 
     # --- in: facts
 
@@ -133,6 +150,8 @@ class Executions:
             yield "last", self._store(source, location)
 
     def _event_facts(self, event: Event) -> Iterator[tuple[Any, ...]]:
+        if isinstance(event.instruction, Failed):
+            return
         yield "thread", event.number, event.thread
         if isinstance(event.instruction, Fence):
             yield "fence", event.number, self._string(event.instruction.set)
@@ -142,8 +161,11 @@ class Executions:
                 yield "read", event.number, at
             if event.writes:
                 yield "write", event.number, at
-        if event.before is not None:
-            yield "next", event.before, event.number
+        if (before := self.program.previous(event)) is not None:
+            yield "next", before, event.number
+        yield from ((name, event.number) for name, mark in MARKS.items() if event.marks & mark)
+        if event.pair is not None:
+            yield "rmw", event.pair, event.number
         for name, loads in (("addr", event.addr), ("data", event.data), ("ctrl", event.ctrl)):
             yield from ((name, load, event.number) for load in loads)
 
@@ -219,7 +241,7 @@ class Executions:
     def _held(self, held: Known | Returned, taken: list[int]) -> list[tuple[list[int], int]]:
         """What a register can hold at an end."""
         if not isinstance(held, Returned):
-            return [(taken, number_of(self.program, held))]
+            return [(taken, number_of(held))]
         location = self.program.events[held.load].location or ""
         return [([*taken, literal], value_of(self.program, source, location))
                 for literal, source in self._sources[held.load]]

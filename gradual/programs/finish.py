@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
-from gradual.programs.condition import Register
-from gradual.programs.instructions import Branch, Label, Thread, named
+from gradual.programs import riscv
+from gradual.programs.condition import Register, places, values
+from gradual.programs.expressions import Pointer
+from gradual.programs.instructions import Branch, Label, Thread
 from gradual.programs.program import Program
 from gradual.programs.scan import Cursor, ProgramError
 
@@ -17,21 +19,31 @@ def finish(program: Program, cursor: Cursor) -> Program:
         raise ProgramError("there is no instruction in this program", program.file, cursor.here.line)
     for thread in program.threads:
         _labels(program.file, thread)
-    asked = [*(program.condition.places if program.condition else ()), *program.locations_shown]
-    accessed = {name.split("+")[0] for thread in program.threads for step in thread.instructions
-                for name in named(step)} | set(program.initial)
+    asked = [*(place for part in program.propositions for place in places(part)), *program.locations_shown]
+    accessed = {name.split("+")[0] for name in program.mentioned}
     line = program.condition.line if program.condition else cursor.here.line
     for place in asked:
-        if isinstance(place, Register) and place not in program.registers:
+        if isinstance(place, Register) and not has(program, place):
             known = ", ".join(sorted(r.name for r in program.registers if r.thread == place.thread)) or "none"
             raise ProgramError(f"thread {place.thread} has no register {place.name}; it has {known}",
                                program.file, line)
         if isinstance(place, str) and place.split("+")[0] not in accessed:
             raise ProgramError(f"nothing in this program is called {place} (registers are written 0:{place})",
                                program.file, line)
+    for value in {value for part in program.propositions for value in values(part)}:
+        if isinstance(value, Pointer) and value.address.base not in accessed:
+            raise ProgramError(f"nothing in this program is called {value}, which something is compared with",
+                               program.file, line)
     stem = os.path.basename(program.file).split(".")[0].strip("-")
     initial = {at: value for at, value in program.initial.items() if value}
     return replace(program, name=program.name or stem or "program", initial=initial)
+
+
+def has(program: Program, register: Register) -> bool:
+    """Can a register be asked about: is something put into it, or does it hold 0 without that?"""
+    if register in program.registers or register.name in program.threads[register.thread].constants:
+        return True
+    return program.dialect == "RISCV" and register.name in riscv.REGISTERS
 
 
 def _labels(file: str, thread: Thread) -> None:

@@ -9,7 +9,7 @@ from gradual.history import History
 from gradual.models import Model, load, shipped, weaker
 from gradual.programs.axioms import Arrow, Axioms
 from gradual.programs.condition import Proposition, places
-from gradual.programs.executions import Arrival, Execution, Executions, Node
+from gradual.programs.executions import Arrival, Execution, Executions, Node, refusal
 from gradual.programs.program import Program
 from gradual.programs.trace import event_text, history_of
 from gradual.telling import brief
@@ -26,7 +26,18 @@ Violation = tuple[Verdict, History]
 def explain(program: Program, model: str | Model, proposition: Proposition) -> tuple[list[str], Violation | None]:
     """Why no execution of the model satisfies the proposition: line by line, and as a violation where `check` can tell
     one."""
-    chosen = load(model)
+    lines, violation = _explain(program, load(model), proposition)
+    return [_with_names(program, line) for line in lines], violation
+
+
+def _with_names(program: Program, line: str) -> str:
+    """Histories have addresses as numbers."""
+    for pointer in program.pointers:
+        line = line.replace(str(int(pointer)), str(pointer))
+    return line
+
+
+def _explain(program: Program, chosen: Model, proposition: Proposition) -> tuple[list[str], Violation | None]:
     execution = _elsewhere(program, chosen, proposition)
     if execution is None:
         return [NOBODY], None
@@ -43,7 +54,7 @@ def _elsewhere(program: Program, model: Model, proposition: Proposition) -> Exec
     """An execution that satisfies the proposition, under the strongest model that has one: an execution that the
     next model allows shows best what this one forbids."""
     found = (Executions(program, other).satisfying(proposition) for other in weaker(model)
-             if not (other.has_views and program.has_rmws))
+             if not refusal(program, other))
     return next((execution for execution in found if execution is not None), None)
 
 

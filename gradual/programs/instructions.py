@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
+from gradual.history.annotations import EXCLUSIVE
 from gradual.programs.expressions import Address, Known, Old, Reg, Value, operands, parts
 
 Class = Literal["any", "ld", "st"]
@@ -15,12 +16,20 @@ Mode = Literal["", "na", "rlx", "acq", "rel", "ar", "sc"]
 MODES: tuple[Mode, ...] = ("", "na", "rlx", "acq", "rel", "ar", "sc")
 
 
+NOWHERE = ""
+"""The register of a load whose value is thrown away."""
+
+
 @dataclass(frozen=True)
 class Load:
     location: str
     register: str
     line: int = field(default=0, compare=False)
     mode: Mode = ""
+    marks: int = 0
+    """Of hardware: acquire, release, load-reserved or store-conditional, as `History.marks` has it."""
+    size: int = 0
+    """Bytes accessed; 0 where the dialect does not say."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +38,8 @@ class Store:
     value: int
     line: int = field(default=0, compare=False)
     mode: Mode = ""
+    marks: int = 0
+    size: int = 0
 
 
 @dataclass(frozen=True)
@@ -40,6 +51,8 @@ class Rmw:
     register: str
     line: int = field(default=0, compare=False)
     mode: Mode = ""
+    marks: int = 0
+    size: int = 0
 
 
 @dataclass(frozen=True)
@@ -87,17 +100,31 @@ class Access:
     value: Value | None = None
     """What is stored; None of a load."""
     register: str | None = None
-    """What it loads into; None of a store."""
+    """What it loads into; None of a store. Of a store-conditional, what gets 0 where it stores and 1 where it fails."""
     line: int = field(default=0, compare=False)
     mode: Mode = ""
+    marks: int = 0
+    size: int = 0
+
+    @property
+    def conditional(self) -> bool:
+        """Is it a store-conditional?"""
+        return self.value is not None and bool(self.marks & EXCLUSIVE)
 
     def done(self, location: str, value: int) -> Load | Store | Rmw:
         """The access, once its address and its value are known."""
         if self.value is None:
-            return Load(location, self.register or "", self.line, self.mode)
-        if self.register is None:
-            return Store(location, value, self.line, self.mode)
-        return Rmw(location, value, self.register, self.line, self.mode)
+            return Load(location, self.register or NOWHERE, self.line, self.mode, self.marks, self.size)
+        if self.register is None or self.conditional:
+            return Store(location, value, self.line, self.mode, self.marks, self.size)
+        return Rmw(location, value, self.register, self.line, self.mode, self.marks, self.size)
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A store-conditional that did not store: nothing that memory or a model sees."""
+
+    line: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True)
@@ -141,8 +168,15 @@ def sets(step: Step) -> str | None:
     return step.register if isinstance(step, Load | Rmw | Access | Move) else None
 
 
+def reads(step: Step) -> bool:
+    """Does it load, or replace?"""
+    if isinstance(step, Access):
+        return step.register is not None and not step.conditional
+    return isinstance(step, Load | Rmw)
+
+
 def looks_at(step: Step) -> Iterator[Reg | Old]:
-    """The operands that decide what it does."""
+    """The operands whose values decide what it does."""
     if isinstance(step, Access):
         yield from operands(step.address)
         yield from operands(step.value or 0)
@@ -157,4 +191,5 @@ def named(step: Step) -> Iterator[str]:
     if isinstance(step, Load | Store | Rmw):
         yield step.location
     elif isinstance(step, Access):
-        yield from (part.base for part in parts(step.address) if isinstance(part, Address))
+        yield from (part.base for value in (step.address, step.value or 0) for part in parts(value)
+                    if isinstance(part, Address))

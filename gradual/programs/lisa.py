@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from gradual.programs.assembly import Assembly
-from gradual.programs.expressions import OPERATORS, Address, Apply, Old, Reg, Value
+from gradual.programs.expressions import OPERATORS, Apply, Old, Reg, Value, applied
 from gradual.programs.instructions import (
     MODES,
     Access,
@@ -113,14 +113,8 @@ def _address(cursor: Cursor, into: Assembly) -> Value:
     """`x`, `x+1`, `x+r1`; a register that holds an address."""
     base = into.address(cursor.address())
     if cursor.here.is_number and cursor.here.text[0] in "+-":
-        return _moved(base, cursor.number())
-    return _moved(base, _value(cursor, into)) if cursor.take("+") else base
-
-
-def _moved(base: Value, offset: Value) -> Value:
-    if isinstance(base, Address) and isinstance(offset, int):
-        return Address(base.base, base.offset + offset)
-    return Apply("add", base, offset)
+        return applied("add", base, cursor.number())
+    return applied("add", base, _value(cursor, into)) if cursor.take("+") else base
 
 
 def _value(cursor: Cursor, into: Assembly, own: str | None = None) -> Value:
@@ -137,13 +131,8 @@ def _value(cursor: Cursor, into: Assembly, own: str | None = None) -> Value:
         left = _value(cursor, into, own)
         right = _value(cursor, into, own)
         cursor.expect(")", "after the operands")
-        return _applied(name, left, right)
+        return applied(name, left, right)
     return cursor.number("a number, a register, or (add r1 1)")
-
-
-def _applied(name: str, left: Value, right: Value) -> Value:
-    whole = isinstance(left, int) and isinstance(right, int)
-    return int(OPERATORS[name](left, right)) if whole else Apply(name, left, right)  # type: ignore[arg-type]
 
 
 # --- writing

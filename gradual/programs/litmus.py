@@ -7,7 +7,7 @@
      MOV EAX,[y] | MOV EAX,[x] ;
     exists (0:EAX=0 /\\ 1:EAX=0)
 
-X86, LISA, and Generic: the same table with the pseudo-code of `pseudo.py` in its cells.
+X86, RISCV, LISA, and Generic: the same table with the pseudo-code of `pseudo.py` in its cells.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import re
 from collections.abc import Callable
 
 from gradual.programs import condition as conditions
-from gradual.programs import lisa, pseudo, x86
+from gradual.programs import lisa, pseudo, riscv, x86
 from gradual.programs.assembly import Assembly
 from gradual.programs.condition import Place
-from gradual.programs.expressions import Address
+from gradual.programs.expressions import Pointer
 from gradual.programs.finish import finish
 from gradual.programs.instructions import Step
 from gradual.programs.program import Program
@@ -29,11 +29,15 @@ from gradual.programs.text import conditions_locations, thread_number
 
 DIALECTS: dict[str, Callable[[Cursor, Assembly], None]] = {
     "X86": x86.instruction,
+    "RISCV": riscv.instruction,
     "LISA": lisa.instruction,
     "Generic": lambda cursor, into: pseudo.instruction(cursor, into, ()),
 }
-OTHERS = ("X86_64", "ARM", "AARCH64", "PPC", "MIPS", "RISCV", "C", "CPP", "JAVA", "ASL", "BPF", "PTX", "VULKAN")
+OTHERS = ("X86_64", "ARM", "AARCH64", "PPC", "MIPS", "C", "CPP", "JAVA", "ASL", "BPF", "PTX", "VULKAN")
 """Architectures of herd whose name at the top is a header all the same."""
+
+REGISTERS: dict[str, Callable[[str], str]] = {"RISCV": riscv.canonical}
+"""Of dialects in which registers have several names: the one for all of them."""
 
 _HEADER = re.compile(r"\s*(?:\(\*.*?\*\)\s*)*([A-Za-z]\w*)[ \t]+(\S[^\n{]*)", re.DOTALL)
 
@@ -53,18 +57,30 @@ def parse(text: str, file: str = "") -> Program:
     return _Reader(text, file).program()
 
 
+def _without_preface(text: str) -> str:
+    """The text with blanks between its first line and the brace, where all kinds of remarks stand: Key=value, comments
+    (one with a brace in it ends before that, one that is never closed at the brace)."""
+    preface = re.match(r"(?:\s*\(\*.*?\*\))*[^\n{]*\n?((?:\(\*.*?\*\)|[^{])*)", text, re.DOTALL)
+    if preface is None:
+        return text
+    start, end = preface.span(1)
+    return text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
+
+
 class _Reader:
     def __init__(self, text: str, file: str) -> None:
         self.file = file
-        self.cursor = Cursor(tokens(text, file, line_comment="//"), file)
+        self.cursor = Cursor(tokens(_without_preface(text), file, line_comment="//"), file)
         match = _HEADER.match(text)
         self.name = match[2].strip() if match else ""
         self.initial: dict[str, int] = {}
-        self.given: list[tuple[Token, str, int | str]] = []
-        """Registers with their initial values: the token of the thread, the register, a number or a location."""
+        self.given: list[tuple[Token, str, int]] = []
+        """Registers with their initial values: the token of the thread, the register, a number or an address."""
 
     def program(self) -> Program:
         dialect = self._header()
+        if dialect in REGISTERS:
+            self.cursor.rename(REGISTERS[dialect])
         self._initial()
         columns = self._columns()
         self._give(columns)
@@ -72,16 +88,21 @@ class _Reader:
         threads = [column.thread() for column in columns]
         shown: tuple[Place, ...] = ()
         condition = None
+
+        def number(name: str, cursor: Cursor) -> int:
+            return thread_number(name, cursor, threads)
+
         if self.cursor.sees("locations"):
             shown = conditions_locations(self.cursor, threads)
-        if self.cursor.sees("filter", "final", "observed"):
-            raise self.cursor.error(f"{self.cursor.here.text} is not understood here; exists, ~exists, forall and "
-                                    "locations are")
+        only = conditions.parse_proposition(self.cursor, number) if self.cursor.take("filter") else None
+        if self.cursor.sees("final", "observed"):
+            raise self.cursor.error(f"{self.cursor.here.text} is not understood here; exists, ~exists, forall, filter "
+                                    "and locations are")
         if conditions.starts(self.cursor):
-            condition = conditions.parse(self.cursor, lambda name, cursor: thread_number(name, cursor, threads))
+            condition = conditions.parse(self.cursor, number)
         if self.cursor.here.text != END:
             raise self.cursor.error(f"the program ends here, but {self.cursor.here.text!r} follows")
-        program = Program(self.name, tuple(threads), self.initial, condition, shown, dialect, self.file)
+        program = Program(self.name, tuple(threads), self.initial, condition, shown, dialect, self.file, only=only)
         return finish(program, self.cursor)
 
     def _header(self) -> str:
@@ -101,7 +122,7 @@ class _Reader:
                 self._initially()
 
     def _initially(self) -> None:
-        """`x=1`, `int x=1`, `[x]=1`, `0:r0=1`, `0:r0=x`."""
+        """`x=1`, `int x=1`, `int *x=&y`, `[x]=1`, `0:r0=1`, `0:r0=x`, `int 0:r0`."""
         cursor = self.cursor
         while cursor.here.is_name and (cursor.items[min(cursor.at + 1, len(cursor.items) - 1)].is_name
                                        or cursor.ahead(1) in ("*", "[") or cursor.ahead(2) == ":"):
@@ -110,12 +131,13 @@ class _Reader:
         if cursor.ahead(1) == ":":
             token = cursor.next()
             cursor.next()
-            register = cursor.name("a register")
-            cursor.expect("=", "after the register")
-            self.given.append((token, register, cursor.name("a location") if cursor.here.is_name else cursor.number()))
+            self.given.append((token, cursor.name("a register"), self._value()))
             return
         place = conditions.parse_place(cursor, lambda name, at: 0)
-        self.initial[str(place)] = cursor.number("the initial value, a number") if cursor.take("=") else 0
+        self.initial[str(place)] = self._value()
+
+    def _value(self) -> int:
+        return conditions.parse_value(self.cursor) if self.cursor.take("=") else 0
 
     def _columns(self) -> list[Assembly]:
         columns: list[Assembly] = []
@@ -133,7 +155,7 @@ class _Reader:
             number = token.text.removeprefix("P")
             if not number.isdigit() or int(number) >= len(columns):
                 raise self.cursor.error(f"there is no thread {token.text}", token)
-            columns[int(number)].set(register, Address(value) if isinstance(value, str) else value)
+            columns[int(number)].set(register, value.address if isinstance(value, Pointer) else value)
 
     def _rows(self, columns: list[Assembly], instruction: Callable[[Cursor, Assembly], None]) -> None:
         while not self.cursor.sees(END) and not conditions.starts(self.cursor):
@@ -174,6 +196,8 @@ def write(program: Program) -> str:
 
 
 def _writable(program: Program) -> str:
+    if program.dialect == "RISCV":
+        raise ValueError("RISC-V programs are read, not written")
     if program.dialect == "X86" and all(map(x86.can_show, program.threads)):
         return "X86"
     if program.dialect != "Generic" and all(map(lisa.can_show, program.threads)):

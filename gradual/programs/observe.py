@@ -18,7 +18,7 @@ LISTED = 10**10
 """Programs with more executions (without any model) are only asked their question, unless told otherwise."""
 
 
-def outcomes(program: Program, model: str | Model, show: int = 0) -> Observation:
+def outcomes(program: Program, model: str | Model, show: int = 0, explained: bool = True) -> Observation:
     """Every outcome with its executions. After Ctrl-C or an alarm, what was found so far (`complete` is false then)."""
     started = time.perf_counter()
     tally: Counter[Outcome] = Counter()
@@ -32,7 +32,7 @@ def outcomes(program: Program, model: str | Model, show: int = 0) -> Observation
         found.complete, found.late = False, isinstance(stop, TimeoutError)
     found.reached = any(map(found.satisfies, tally))
     found.missed = not all(map(found.satisfies, tally))
-    if found.complete:
+    if found.complete and explained:
         _explain(found)
     found.seconds = time.perf_counter() - started
     return found

@@ -14,7 +14,7 @@ from functools import cached_property
 from gradual.history import FENCE, READ, WRITE, History, InputError, value_text
 from gradual.models import Model, load
 from gradual.programs.executions import Executions
-from gradual.programs.instructions import Fence, Load, Store
+from gradual.programs.instructions import Failed, Fence, Load, Store
 from gradual.programs.program import Program
 from gradual.programs.unfolding import Event, values_text
 
@@ -104,10 +104,9 @@ class _Fit:
     def _following(self, thread: int, before: int | None, fences: bool) -> list[Event]:
         """The events that may come next: several where a load can return several values."""
         found = self._children.get((thread, before), [])
-        if fences:
-            return found
+        skipped = (Failed,) if fences else (Fence, Failed)
         return [later for event in found for later in (
-            self._following(thread, event.number, fences) if isinstance(event.instruction, Fence) else [event])]
+            self._following(thread, event.number, fences) if isinstance(event.instruction, skipped) else [event])]
 
     @cached_property
     def _children(self) -> dict[tuple[int, int | None], list[Event]]:
@@ -128,6 +127,7 @@ class _Fit:
 
     def _same(self, event: Event, operation: int) -> None:
         history, instruction = self.history, event.instruction
+        assert not isinstance(instruction, Failed), "it is no operation"
         line, kind = int(history.line[operation]), history.kind[operation]
         if isinstance(instruction, Fence):
             if kind != FENCE:

@@ -80,7 +80,7 @@ class OnMachine:
         held = end.registers.get(place.name, 0)
         if isinstance(held, Returned):
             return self._value(values[self._loads[held.load]], program.events[held.load].location or "")
-        return number_of(program, held)
+        return number_of(held)
 
     def _value(self, store: int, location: str) -> int:
         return value_of(self._program, self._stores[store - 1] if store else INITIAL, location)

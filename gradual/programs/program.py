@@ -7,16 +7,18 @@ the ways that were taken, its reads-from and its store order.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import factorial, prod
 
-from gradual.programs.condition import Condition, Place, Register, values
+from gradual.programs.condition import Condition, Place, Proposition, Register, values
+from gradual.programs.expressions import Address, Pointer
 from gradual.programs.instructions import (
     CLASSES,
     FENCES,
     Class,
+    Failed,
     Fence,
     Instruction,
     Load,
@@ -28,7 +30,7 @@ from gradual.programs.instructions import (
     sets,
 )
 from gradual.programs.scan import ProgramError
-from gradual.programs.unfolding import NO_BOUNDS, Bounds, End, Event, Unfoldable, Unfolding, domain, unfold, values_text
+from gradual.programs.unfolding import NO_BOUNDS, Bounds, Domain, End, Event, Unfoldable, Unfolding, unfold, values_text
 
 __all__ = ["CLASSES", "FENCES", "Bounds", "Class", "End", "Event", "Fence", "Instruction", "Load", "Program", "Rmw",
            "Step", "Store", "Thread"]
@@ -49,48 +51,59 @@ class Program:
     """What it was written in: X86, LISA, Generic; "" for the plain form."""
     file: str = field(default="", compare=False)
     bounds: Bounds = NO_BOUNDS
+    only: Proposition | None = None
+    """Executions that end otherwise do not count (herd's `filter`)."""
 
     # --- the ways through it
-
-    @cached_property
-    def values(self) -> tuple[int, ...]:
-        """What a load that somebody looks at may return. Raises ProgramError."""
-        try:
-            return domain(self.threads, self.bounds, self._from_the_start())
-        except Unfoldable as error:
-            raise ProgramError(str(error), self.file, error.line) from None
-
-    def _from_the_start(self) -> set[int]:
-        named = {step.location for thread in self.threads for step in thread.instructions
-                 if isinstance(step, Load | Store | Rmw)}
-        plain = {0} if named - set(self.initial) or self.computes else set()
-        return {*plain, *self.initial.values(), *(values(self.condition.proposition) if self.condition else ())}
 
     @property
     def computes(self) -> bool:
         """Is there data flow: anything but constants that are stored, one instruction after the other?"""
         return any(not isinstance(step, Instruction) for thread in self.threads for step in thread.instructions)
 
-    def unfolded(self, every: bool) -> Unfolding:
-        """With `every`, each load has an event for each value. Raises ProgramError."""
+    def unfolded(self, every: bool) -> tuple[Unfolding, tuple[int, ...]]:
+        """With `every`, each load has an event for each value; and what loads may return. Raises ProgramError."""
+        start = {self.initial.get(at, 0) for at in self.named} if every else None
+        domain = Domain(self.initial, self.bounds.values, start)
         try:
-            return unfold(self.threads, self.values if every or self.computes else (), self.bounds, every)
+            found = unfold(self.threads, domain, self.bounds, every)
+            domain.ask({value for part in self.propositions for value in values(part)})
+            if any(event.returns is not None for event in found.events):
+                found = unfold(self.threads, domain, self.bounds, every)
         except Unfoldable as error:
             raise ProgramError(str(error), self.file, error.line) from None
+        self._one_size(found)
+        return found, domain.all(self._locations(found))
+
+    def _one_size(self, unfolding: Unfolding) -> None:
+        """A location is one cell: what overlaps it is not told of."""
+        first: dict[str, Load | Store | Rmw] = {}
+        for event in unfolding.events:
+            if isinstance(here := event.instruction, Load | Store | Rmw):
+                there = first.setdefault(here.location, here)
+                if there.size != here.size:
+                    raise ProgramError(f"{here.location} is accessed with {here.size} bytes here and with {there.size} "
+                                       f"in line {there.line}: programs here have one size for each location",
+                                       self.file, here.line)
 
     @cached_property
-    def _unfolding(self) -> Unfolding:
+    def _unfolded(self) -> tuple[Unfolding, tuple[int, ...]]:
         return self.unfolded(every=False)
+
+    @property
+    def values(self) -> tuple[int, ...]:
+        """What a load that somebody looks at may return. Raises ProgramError."""
+        return self._unfolded[1]
 
     @property
     def events(self) -> tuple[Event, ...]:
         """Those of all ways that the threads can take. Raises ProgramError where it does not unfold."""
-        return self._unfolding.events
+        return self._unfolded[0].events
 
     @property
     def ends(self) -> tuple[tuple[End, ...], ...]:
         """The ways in which each thread can end."""
-        return self._unfolding.ends
+        return self._unfolded[0].ends
 
     @property
     def branches(self) -> bool:
@@ -107,7 +120,7 @@ class Program:
         """Values that are stored, or there from the start, and that no load is let return (they were not given)."""
         if self.bounds.values is None:
             return ()
-        there = self._unfolding.written() | {self.initial.get(at, 0) for at in self.locations}
+        there = self._unfolded[0].written() | {self.initial.get(at, 0) for at in self.locations}
         return tuple(sorted(there - set(self.bounds.values)))
 
     @property
@@ -127,16 +140,33 @@ class Program:
     @cached_property
     def locations(self) -> tuple[str, ...]:
         """Every location that is accessed, asked about or given a value."""
-        named = [event.location for event in self.events if event.location is not None]
+        return self._locations(self._unfolded[0])
+
+    def _locations(self, unfolding: Unfolding) -> tuple[str, ...]:
+        named = [event.location for event in unfolding.events if event.location is not None]
         asked = [place for place in self._asked() if isinstance(place, str)]
         return tuple(dict.fromkeys([*named, *asked, *self.initial]))
 
     @property
-    def named(self) -> tuple[str, ...]:
-        """The locations that stand in its text; others are computed."""
+    def mentioned(self) -> tuple[str, ...]:
+        """The locations that its threads and initial values speak of; others are computed."""
         inside = [name for thread in self.threads for step in thread.instructions for name in named(step)]
+        given = [value.base for thread in self.threads for value in thread.constants.values()
+                 if isinstance(value, Address)]
+        pointed = [value.address.base for value in self.initial.values() if isinstance(value, Pointer)]
+        return tuple(dict.fromkeys([*inside, *given, *pointed, *self.initial]))
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The locations that stand in its text."""
         asked = [place for place in self._asked() if isinstance(place, str)]
-        return tuple(dict.fromkeys([*inside, *asked, *self.initial]))
+        return tuple(dict.fromkeys([*self.mentioned, *asked]))
+
+    @property
+    def propositions(self) -> list[Proposition]:
+        """What is asked and demanded of the end."""
+        asked = self.condition.proposition if self.condition else None
+        return [part for part in (asked, self.only) if part is not None]
 
     def _asked(self) -> list[Place]:
         return [*(self.condition.places if self.condition else ()), *self.locations_shown]
@@ -160,10 +190,10 @@ class Program:
 
     @cached_property
     def registers(self) -> tuple[Register, ...]:
-        """Every register that something is put into."""
+        """Every register that a number is put into."""
         found: dict[Register, None] = {}
         for number, thread in enumerate(self.threads):
-            names = [name for step in thread.instructions if (name := sets(step)) is not None]
+            names = [name for step in thread.instructions if (name := sets(step))]
             numbers = [name for name, value in thread.constants.items() if isinstance(value, int)]
             found |= {Register(number, name): None for name in (*names, *numbers)}
         return tuple(found)
@@ -172,6 +202,11 @@ class Program:
     def observed(self) -> list[Place]:
         """What an outcome consists of: what is asked about, or every register where nothing is."""
         return sorted(set(self._asked() or self.registers), key=_by_thread)
+
+    @property
+    def pointers(self) -> set[Pointer]:
+        """The addresses that memory can hold."""
+        return {value for value in (*self._unfolded[0].written(), *self.initial.values()) if isinstance(value, Pointer)}
 
     @property
     def has_rmws(self) -> bool:
@@ -185,9 +220,16 @@ class Program:
         sources = prod(stores[event.location] + (not event.writes) for event in self.loads)
         return sources * prod(factorial(count) for count in stores.values())
 
-    def program_order(self) -> Iterator[tuple[int, int]]:
-        """Each event and the next one of its thread."""
-        return ((event.before, event.number) for event in self.events if event.before is not None)
+    def seen(self, events: Iterable[int]) -> list[int]:
+        """Those of some events that memory sees: all but store-conditionals that fail."""
+        return [event for event in events if not isinstance(self.events[event].instruction, Failed)]
+
+    def previous(self, event: Event) -> int | None:
+        """The one that memory sees before it in program order."""
+        before = event.before
+        while before is not None and isinstance(self.events[before].instruction, Failed):
+            before = self.events[before].before
+        return before
 
 
 def _by_thread(place: Place) -> tuple[int, str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from gradual.history import InputError, parse_number, word
@@ -73,6 +73,10 @@ class Cursor:
         self.items = items
         self.file = file
         self.at = 0
+
+    def rename(self, name: Callable[[str], str]) -> None:
+        """Calls what is still to be read by other names."""
+        self.items = [*self.items[:self.at], *(replace(token, text=name(token.text)) for token in self.items[self.at:])]
 
     @property
     def here(self) -> Token:

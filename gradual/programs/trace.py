@@ -25,7 +25,7 @@ from gradual.history.annotations import annotated
 from gradual.models import Model
 from gradual.programs.axioms import Axioms
 from gradual.programs.executions import Execution, Executions, value_of
-from gradual.programs.instructions import FENCES, Fence, Instruction, Load, Rmw, Store, Thread
+from gradual.programs.instructions import FENCES, Failed, Fence, Instruction, Load, Rmw, Store, Thread
 from gradual.programs.program import Program
 from gradual.programs.unfolding import Event
 
@@ -36,7 +36,7 @@ def history_of(program: Program, execution: Execution, *, final: Iterable[str] =
 
     With `own_values` every store writes a value of its own, so that a replay tells stores of equal values apart.
     """
-    events = [program.events[number] for number in execution.events]
+    events = [program.events[number] for number in program.seen(execution.events)]
     number = {event.number: at for at, event in enumerate(events)} | {INITIAL: INITIAL}
     place = {name: at for at, name in enumerate(program.locations)}
 
@@ -66,11 +66,13 @@ def history_of(program: Program, execution: Execution, *, final: Iterable[str] =
 
 
 def _annotations(events: Sequence[Event], number: Mapping[int, int]) -> dict[str, Any]:
-    """Kinds of fences and dependencies, where there are any."""
-    pairs = [event.instruction.pairs if isinstance(event.instruction, Fence) else 0 for event in events]
+    """Kinds of fences, marks of accesses, dependencies and pairs, where there are any."""
+    orders = [event.instruction.pairs if isinstance(event.instruction, Fence) else 0 for event in events]
     depends = {name: [(number[load], number[event.number]) for event in events for load in getattr(event, name)]
                for name in ("addr", "data", "ctrl")}
-    return annotated(fence=np.array(pairs, dtype=np.int8), **{
+    depends["pair"] = [(number[event.pair], number[event.number]) for event in events if event.pair is not None]
+    marks = np.array([event.marks for event in events], dtype=np.int8)
+    return annotated(fence=np.array(orders, dtype=np.int8), marks=marks, **{
         name: np.array(sorted(found), dtype=np.int32).reshape(-1, 2) for name, found in depends.items()}).annotations()
 
 
@@ -82,12 +84,12 @@ def witness(program: Program, execution: Execution, model: str | Model) -> tuple
     order = Axioms(program, model).run(execution)
     if order is None:
         raise ValueError(f"{model} does not allow this execution")
-    number = {event: at for at, event in enumerate(execution.events)}
+    number = {event: at for at, event in enumerate(program.seen(execution.events))}
     history = history_of(program, execution, final=program.locations, own_values=True)
     return history, Witness([number[event] for event in order])
 
 
-def _kind(instruction: Instruction) -> int:
+def _kind(instruction: Instruction | Failed) -> int:
     return {Load: READ, Store: WRITE, Rmw: RMW, Fence: FENCE}[type(instruction)]
 
 
@@ -141,6 +143,7 @@ def both_ways(history: History, model: str | Model) -> tuple[bool, bool]:
 def event_text(program: Program, event: Event, execution: Execution) -> str:
     """`W x=1`, `R x=1`, `RMW x: 0→1`, `f(st,ld)`, with the thread."""
     name = program.threads[event.thread].name
+    assert not isinstance(event.instruction, Failed), "nobody sees it"
     if isinstance(event.instruction, Fence):
         return f"{event.instruction} ({name})"
     at = event.instruction.location

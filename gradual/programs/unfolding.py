@@ -1,8 +1,9 @@
 """Runs each thread of a program for every value that its loads might return: a tree of events per thread.
 
-A load has one event for each value, and each goes on with its own registers; where nobody looks at what it
-returned, one event serves for all, unless every load is to be told apart. A store or a fence is one event; moves and
-jumps are none. A program without data flow unfolds into itself.
+A load has one event for each value that its location can hold, and each goes on with its own registers; where nobody
+looks at what it returned, one event serves for all, unless every load is to be told apart. A store or a fence is one
+event, a store-conditional has one where it stores and one where it fails; moves and jumps are none. A program without
+data flow unfolds into itself.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gradual.history import parse_number
-from gradual.programs.expressions import Address, Known, Old, Uncomputable, Value, evaluate, operands
+from gradual.history.annotations import EXCLUSIVE
+from gradual.programs.expressions import Address, Known, Old, Pointer, Reg, Uncomputable, Value, evaluate, parts
 from gradual.programs.instructions import (
     Access,
     Branch,
+    Failed,
     Fence,
     Instruction,
     Label,
@@ -24,6 +27,7 @@ from gradual.programs.instructions import (
     Store,
     Thread,
     looks_at,
+    reads,
     sets,
 )
 
@@ -33,6 +37,10 @@ MOST_VALUES = 16
 """Values that are found by themselves; where there are more, they must be given."""
 MOST_GIVEN = 1000
 """Values of a range that is given."""
+
+
+STORED, FAILED = 0, 1
+"""What a store-conditional says."""
 
 
 class Unfoldable(Exception):
@@ -50,7 +58,7 @@ class Event:
 
     number: int
     thread: int
-    instruction: Instruction
+    instruction: Instruction | Failed
     before: int | None = None
     """The event before it in its thread."""
     returns: int | None = None
@@ -61,10 +69,23 @@ class Event:
     """The loads that its address depends on; `data` the same of its value, `ctrl` of whether it takes place."""
     data: tuple[int, ...] = ()
     ctrl: tuple[int, ...] = ()
+    pair: int | None = None
+    """Of a store-conditional that stores: its load-reserved."""
+    step: tuple[int, ...] = ()
+    """Which step of its thread it is, by number, and the jumps back that were taken before."""
+
+    @property
+    def load(self) -> tuple[int, ...]:
+        """The load that it is, whatever it returns."""
+        return (self.thread, *self.step)
 
     @property
     def location(self) -> str | None:
-        return None if isinstance(self.instruction, Fence) else self.instruction.location
+        return None if isinstance(self.instruction, Fence | Failed) else self.instruction.location
+
+    @property
+    def marks(self) -> int:
+        return 0 if isinstance(self.instruction, Fence | Failed) else self.instruction.marks
 
     @property
     def reads(self) -> bool:
@@ -116,28 +137,105 @@ class Bounds:
 NO_BOUNDS = Bounds()
 
 
-def domain(threads: Sequence[Thread], bounds: Bounds, start: Iterable[int]) -> tuple[int, ...]:
-    """The values that loads may return: those given, or the least set with `start` and all that is then stored."""
-    if bounds.values is not None:
-        return bounds.values
-    values = set(start)
+Loads = frozenset[tuple[int, ...]]
+"""Loads that must have taken place, by thread and step."""
+Ways = set[Loads]
+"""The ways of getting at a value, none of which has all the loads of another."""
+FREELY: Ways = {frozenset()}
+MOST_WAYS = 64
+"""Where there are more, what they have in common stands for all."""
+
+
+class Domain:
+    """What loads may return: of each location the values that are given, or what is there from the start and all that
+    is then stored there. No load returns what only comes of its returning that; but for what the condition asks about,
+    numbers where there are numbers, addresses where there are addresses. With `anywhere`, the values that are there
+    from the start at all, every load may return whatever is stored anywhere, out of thin air or not."""
+
+    def __init__(self, initial: Mapping[str, int], given: tuple[int, ...] | None,
+                 anywhere: Iterable[int] | None = None) -> None:
+        self._initial = initial
+        self._given = given
+        self._anywhere = None if anywhere is None else {*anywhere}
+        self._stored: dict[str, dict[int, Ways]] = {}
+        self._asked: set[int] = set()
+
+    def ask(self, values: set[int]) -> None:
+        self._asked = values
+
+    def ways(self, location: str) -> dict[int, Ways]:
+        """The values there, and how each can come about."""
+        there = self._there(location)
+        addresses = any(isinstance(value, Pointer) for value in there)
+        if self._given is not None and not addresses:
+            return dict.fromkeys(self._given, FREELY)
+        asked = (value for value in self._asked if isinstance(value, Pointer) == addresses)
+        return there | dict.fromkeys(asked, FREELY)
+
+    def _there(self, location: str) -> dict[int, Ways]:
+        if self._anywhere is None:
+            return self._stored.get(location, {}) | {self._initial.get(location, 0): FREELY}
+        stored = (value for values in self._stored.values() for value in values)
+        return dict.fromkeys([*self._anywhere, *stored], FREELY)
+
+    def returned(self, location: str, load: tuple[int, ...]) -> list[int]:
+        """What a load may return."""
+        return sorted(value for value, ways in self.ways(location).items() if any(load not in way for way in ways))
+
+    def all(self, locations: Iterable[str]) -> tuple[int, ...]:
+        """The values of all these locations together."""
+        return tuple(sorted({value for location in locations for value in self.ways(location)}))
+
+    def take_in(self, unfolding: Unfolding) -> bool:
+        """Adds what is stored; was any of it new? Raises Unfoldable where there is too much."""
+        new = False
+        happens: list[Ways] = []
+        for event in unfolding.events:
+            happens.append(self._happens(event, unfolding.events, happens))
+            if isinstance(event.instruction, Store | Rmw):
+                stored = self._stored.setdefault(event.instruction.location, {})
+                ways = stored.setdefault(event.instruction.value, set())
+                more = _fewest(ways | happens[-1])
+                new |= more != ways
+                stored[event.instruction.value] = more
+        for location, values in self._stored.items():
+            if self._given is None and len(values) > MOST_VALUES:
+                known = ", ".join(map(str, sorted(values)[:6]))
+                raise Unfoldable(f"loads might return more than {MOST_VALUES} values of {location} ({known}, …): say "
+                                 "which to look at, as in --values 0..2")
+        return new
+
+    def _happens(self, event: Event, events: Sequence[Event], happens: Sequence[Ways]) -> Ways:
+        """How it can come about that an event takes place, with the values it has."""
+        found = FREELY
+        if self._anywhere is not None:
+            return found
+        for load in {*event.addr, *event.data, *event.ctrl}:
+            if events[load].returns is not None:
+                found = _fewest({one | other for one in found for other in happens[load]})
+        if event.returns is not None:
+            ways = self.ways(event.location or "")[event.returns]
+            found = _fewest({one | way | {event.load} for one in found for way in ways if event.load not in way})
+        return found
+
+
+def _fewest(ways: Ways) -> Ways:
+    """Those that do not have all the loads of another."""
+    if len(ways) > MOST_WAYS:
+        return {frozenset.intersection(*ways)}
+    return ways if len(ways) < 2 else {way for way in ways if not any(other < way for other in ways)}
+
+
+def unfold(threads: Sequence[Thread], domain: Domain, bounds: Bounds, every: bool = False) -> Unfolding:
+    """Lets the domain grow until it has all that is stored. With `every`, each load has an event per value, even where
+    nobody looks at it. Raises Unfoldable."""
     while True:
-        new = unfold(threads, tuple(sorted(values)), bounds).written() - values
-        if not new:
-            return tuple(sorted(values))
-        values |= new
-        if len(values) > MOST_VALUES:
-            known = ", ".join(map(str, sorted(values)[:6]))
-            raise Unfoldable(f"loads might return more than {MOST_VALUES} values ({known}, …): say which to look at, "
-                             "as in --values 0..2")
-
-
-def unfold(threads: Sequence[Thread], values: tuple[int, ...], bounds: Bounds, every: bool = False) -> Unfolding:
-    """With `every`, each load has an event per value, even where nobody looks at it. Raises Unfoldable."""
-    events: list[Event] = []
-    ends = tuple(tuple(_Unfolder(number, thread, values, bounds, every, events).run())
-                 for number, thread in enumerate(threads))
-    return Unfolding(tuple(events), ends)
+        events: list[Event] = []
+        ends = tuple(tuple(_Unfolder(number, thread, domain, bounds, every, events).run())
+                     for number, thread in enumerate(threads))
+        found = Unfolding(tuple(events), ends)
+        if all(event.returns is None for event in events) or not domain.take_in(found):
+            return found
 
 
 @dataclass(frozen=True)
@@ -161,12 +259,18 @@ class _State:
     ctrl: frozenset[int] = frozenset()
     rounds: tuple[int, ...] = ()
     """The jumps back that were taken, by their places."""
+    reserved: tuple[int, str] | None = None
+    """The load-reserved that a store-conditional would belong to, and its location."""
 
-    def value(self, value: Value, old: int = 0) -> Known:
+    @property
+    def step(self) -> tuple[int, ...]:
+        return (self.at, *self.rounds)
+
+    def value(self, value: Value, old: Known = 0) -> Known:
         return evaluate(value, _Values(self.registers), old)
 
     def loads(self, value: Value) -> frozenset[int]:
-        names = [operand.name for operand in operands(value) if not isinstance(operand, Old)]
+        names = [part.name for part in parts(value) if isinstance(part, Reg)]
         return frozenset().union(*(self.registers[name].loads for name in names if name in self.registers))
 
 
@@ -181,18 +285,26 @@ class _Values(dict[str, Known]):
 class _Unfolder:
     """One thread."""
 
-    def __init__(self, number: int, thread: Thread, values: tuple[int, ...], bounds: Bounds, every: bool,
+    def __init__(self, number: int, thread: Thread, domain: Domain, bounds: Bounds, every: bool,
                  events: list[Event]) -> None:
         self.number = number
         self.thread = thread
-        self.values = values
+        self.domain = domain
         self.bounds = bounds
         self.events = events
         self.steps = thread.instructions
         self.labels = {step.name: at for at, step in enumerate(self.steps) if isinstance(step, Label)}
-        operands = {operand for step in self.steps for operand in looks_at(step)}
+        self.idle = [isinstance(step, Branch) and self._comes_next(at, step) for at, step in enumerate(self.steps)]
+        operands = {operand for step, idle in zip(self.steps, self.idle, strict=True) if not idle
+                    for operand in looks_at(step)}
         self.looked_at = {str(operand) for operand in operands}
-        self.split = [every or sets(step) in self.looked_at or Old() in looks_at(step) for step in self.steps]
+        self.split = [reads(step) and (every or sets(step) in self.looked_at or Old() in looks_at(step))
+                      for step in self.steps]
+
+    def _comes_next(self, at: int, jump: Branch) -> bool:
+        """Does a jump lead where the thread goes anyway, so that it only makes for a dependency?"""
+        target = self.labels[jump.target]
+        return target > at and all(isinstance(step, Label) for step in self.steps[at + 1:target])
 
     def run(self) -> list[End]:
         ends: list[End] = []
@@ -228,6 +340,8 @@ class _Unfolder:
     def _jump(self, state: _State, step: Branch) -> _State | None:
         """After a jump; None where the loop has gone round often enough."""
         ctrl = state.ctrl | state.loads(step.condition)
+        if self.idle[state.at]:
+            return replace(state, at=state.at + 1, ctrl=ctrl)
         target = self.labels[step.target]
         if target < state.at and self.bounds.unroll is None:
             raise Unfoldable(f"{self.thread.name} jumps back to {step.target}: loops need a bound, as in --unroll 2",
@@ -241,10 +355,24 @@ class _Unfolder:
         return replace(state, at=target, ctrl=ctrl, rounds=(*state.rounds, state.at))
 
     def _split(self, state: _State, step: Instruction | Access) -> list[_State]:
-        reads = isinstance(step, Load | Rmw) or (isinstance(step, Access) and step.register is not None)
-        if not reads or not self.split[state.at]:
+        """The values that a load can return, or the status of a store-conditional: a state for each."""
+        if isinstance(step, Access) and step.conditional:
+            alone = state.reserved is None or state.reserved[1] != self._location(state, step)
+            return [replace(state, returns=FAILED)] if alone else [
+                replace(state, returns=status, certain=False) for status in (STORED, FAILED)]
+        if not self.split[state.at]:
             return [state]
-        return [replace(state, returns=value, certain=False) for value in self.values]
+        values = self.domain.returned(self._location(state, step), (self.number, *state.step))
+        return [replace(state, returns=value, certain=False) for value in values]
+
+    def _location(self, state: _State, step: Instruction | Access) -> str:
+        assert not isinstance(step, Fence)
+        if not isinstance(step, Access):
+            return step.location
+        address = state.value(step.address)
+        if not isinstance(address, Address):
+            raise Unfoldable(f"{self.thread.name} would access the number {address}, which is no location", step.line)
+        return str(address)
 
     def _event(self, state: _State) -> _State:
         """Carries out the step, which is an event."""
@@ -252,33 +380,44 @@ class _Unfolder:
         assert not isinstance(step, Move | Branch | Label)
         number = len(self.events)
         if number >= MOST_EVENTS:
-            raise Unfoldable(f"there are more than {MOST_EVENTS} events for the values {values_text(self.values)}: "
-                             "every load multiplies what follows it; look at fewer values, as in --values 0..1")
-        instruction, addr, data = self._carried_out(state, step)
-        self.events.append(Event(number, self.number, instruction, state.before, state.returns, state.certain,
-                                 addr, data, tuple(sorted(state.ctrl))))
-        registers = state.registers
-        if isinstance(instruction, Load | Rmw):
-            value = Returned(number) if state.returns is None else state.returns
-            registers = {**registers, instruction.register: _Held(value, frozenset({number}))}
-        return replace(state, at=state.at + 1, registers=registers, before=number, returns=None)
+            raise Unfoldable(f"there are more than {MOST_EVENTS} events: every load multiplies what follows it; look "
+                             "at fewer values, as in --values 0..1")
+        conditional = isinstance(step, Access) and step.conditional
+        if conditional and state.returns == FAILED:
+            self.events.append(Event(number, self.number, Failed(step.line), state.before, None, state.certain))
+            return self._after(state, number, step, _Held(FAILED))
+        instruction = self._carried_out(state, step)
+        addr, data = (state.loads(step.address), state.loads(step.value or 0)) if isinstance(step, Access) else ((), ())
+        self.events.append(Event(
+            number, self.number, instruction, state.before, None if conditional else state.returns, state.certain,
+            tuple(sorted(addr)), tuple(sorted(data)), tuple(sorted(state.ctrl)),
+            state.reserved[0] if conditional and state.reserved else None, state.step))
+        if isinstance(instruction, Load) and instruction.marks & EXCLUSIVE:
+            state = replace(state, reserved=(number, instruction.location))
+        value = Returned(number) if state.returns is None else _held(state.returns)
+        return self._after(state, number, step, _Held(value, frozenset({number})))
 
-    def _carried_out(self, state: _State,
-                     step: Instruction | Access) -> tuple[Instruction, tuple[int, ...], tuple[int, ...]]:
-        """The instruction with its values, and the loads that its address and its value depend on."""
+    def _after(self, state: _State, number: int, step: Instruction | Access, result: _Held) -> _State:
+        """With what the step puts into its register."""
+        register = sets(step)
+        registers = {**state.registers, register: result} if register else state.registers
+        reserved = None if isinstance(step, Access) and step.conditional else state.reserved
+        return replace(state, at=state.at + 1, registers=registers, before=number, returns=None, reserved=reserved)
+
+    def _carried_out(self, state: _State, step: Instruction | Access) -> Instruction:
+        """The instruction with its values."""
         if not isinstance(step, Access):
-            return step, (), ()
+            return step
         try:
-            address, value = state.value(step.address), state.value(step.value or 0, state.returns or 0)
+            location, value = self._location(state, step), state.value(step.value or 0, _held(state.returns or 0))
         except Uncomputable as error:
             raise Unfoldable(f"{self.thread.name}: {error}", step.line) from None
-        if not isinstance(address, Address):
-            raise Unfoldable(f"{self.thread.name} would access the number {address}, which is no location", step.line)
-        if not isinstance(value, int):
-            raise Unfoldable(f"{self.thread.name} would store the address {value}: only numbers can be stored here",
-                             step.line)
-        return (step.done(str(address), value), tuple(sorted(state.loads(step.address))),
-                tuple(sorted(state.loads(step.value or 0))))
+        return step.done(location, Pointer(value) if isinstance(value, Address) else value)
+
+
+def _held(value: int) -> Known:
+    """A value of memory in a register."""
+    return value.address if isinstance(value, Pointer) else value
 
 
 def _end(state: _State, cut: bool = False) -> End:

@@ -31,16 +31,16 @@ def example(finding: Finding, cycle: str, steps: str) -> Picture | None:
 
 
 def _drawn(finding: Finding, cycle: list[Record], steps: list[Record]) -> Picture | None:
-    shown = {record["operation"]: record for record in _operations(cycle, steps)}
+    shown = {_key(record): record for record in _operations(cycle, steps)}
     if not 0 < len(shown) <= AT_MOST:
         return None
     index = {number: place for place, number in enumerate(sorted(shown))}
 
     def path(edges: list[Record]) -> Path:
-        return tuple(Edge(EDGES[EDGES.index(edge["edge"])], index[edge["from"]["operation"]],
-                          index[edge["to"]["operation"]]) for edge in edges)
+        return tuple(Edge(EDGES[EDGES.index(edge["edge"])], index[_key(edge["from"])],
+                          index[_key(edge["to"])]) for edge in edges)
 
-    told = tuple(Step(index[step["before"]["operation"]], index[step["after"]["operation"]], path(step["path"]), SCOPE)
+    told = tuple(Step(index[_key(step["before"])], index[_key(step["after"])], path(step["path"]), SCOPE)
                  for step in steps)
     records = [shown[number] for number in sorted(shown)]
     history = _history(finding.history, finding.source, records)
@@ -50,6 +50,11 @@ def _drawn(finding: Finding, cycle: list[Record], steps: list[Record]) -> Pictur
     names = Names(history)
     nodes = tuple(_placed(node, names, records[node.operation], by_line) for node in found.nodes)
     return replace(found, nodes=nodes, note=f"{len(shown)} of {finding.operations or len(shown)} operations shown")
+
+
+def _key(record: Record) -> tuple[int, str]:
+    """Its number; where an rmw is two events, these have one."""
+    return record["operation"], record["op"]
 
 
 def _operations(cycle: list[Record], steps: list[Record]) -> Iterator[Record]:

@@ -20,6 +20,9 @@ DECIDED = {
               "cycle.",
     "thin-air": "A load returned a value that nobody ever stored there.",
     "own-future": "A load returned a value that its own thread stores only later.",
+    "store-order": "The memory model holds, the store order that the trace tells does not.",
+    "real-time": "The memory model holds, but not in real time: with accesses between their begin and their end.",
+    "store-order+real-time": "The memory model holds, but not with the trace's store order in real time.",
     "final": "The memory was left with a value that cannot be the last one stored there.",
     "schedule": "Consistent: an order of all operations was found that explains every value.",
     "enumerate": "Decided by trying the store orders that the criteria left open, one by one (--completion).",
@@ -37,6 +40,7 @@ WORDS = {
     "wr": "Reads-from: the load returns the value of the store.",
     "ww": "Store order: of two stores to one location, the later one.",
     "rw": "From-reads: from a load to a store that overwrites the value it returned.",
+    "rt": "Real time: began after the other had ended.",
     "unordered write pairs": "Pairs of stores to one location whose order nothing forces: the fewer, the less there is "
                              "to search.",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from gradual.history import visible
 from gradual.report.findings import SHOWN, Finding, Link, left_out
 from gradual.report.results import Results, kind
 from gradual.telling.markup import (
@@ -19,7 +20,6 @@ from gradual.telling.markup import (
     row,
     section,
     table,
-    visible,
 )
 
 LINE = 240

@@ -69,6 +69,17 @@ class Results:
         table = pa.concat_tables([_NOTHING, *tables]).unify_dictionaries()
         return _results(table, [(part, len(one)) for part, one in zip(parts, tables, strict=True)])
 
+    def to_pandas(self) -> Any:
+        """All columns, a row per history and model."""
+        tables = [_guarded(part, pq.read_table) for part, _ in self.parts]
+        whole = pa.concat_tables(tables, promote_options="default") if tables else _NOTHING
+        return whole.take(pa.array(self.place)).to_pandas()
+
+    def _repr_html_(self) -> str:
+        from gradual.report import notebook
+
+        return notebook.html(self)
+
     def text(self, row: int) -> tuple[str, str, str, str]:
         """Source, model, verdict and criterion of a row."""
         source = strings(self.sources.slice(int(self.source[row]), 1))[0]

@@ -4,16 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gradual.deciding.engine.parts import Parts
 from gradual.evidence.verdict import Broken, Cycle, Edge, Evidence, Path, Refutation, Step
 from gradual.history import INITIAL, History
 from gradual.models import Model
 from gradual.telling.broken import event_text, failure
-from gradual.telling.observations import Observation, observed
+from gradual.telling.observations import Observation, final_line, observed
 from gradual.telling.rules import PLAIN, named
-from gradual.telling.words import held_pair, opening, pairs_tried, rotated, walk
+from gradual.telling.words import (
+    by_clock,
+    by_trace,
+    edge_bytes,
+    held_pair,
+    is_given,
+    opening,
+    origin_text,
+    pairs_tried,
+    read_as,
+    reader_text,
+    readers_tried,
+    rotated,
+    walk,
+)
 
 SHOWN = 12
-"""Pairs of a search that are named one by one."""
+"""Pairs and values of a search that are named one by one."""
+EACH = 4
+"""Cases that are all shown, where they are what a value can have come from."""
 
 
 def lines(evidence: Evidence | None, history: History, model: Model) -> list[str]:
@@ -37,16 +54,28 @@ def _cycle(edges: Path, history: History) -> Iterator[str]:
 def _reason(edge: Edge, history: History) -> str:
     if edge.kind == "po":
         return "later in the same thread" + ("" if edge.rule in PLAIN else f", {edge.rule}")
+    part = edge_bytes(edge, history)
     if edge.kind == "wr":
-        return "reads that value"
+        return f"reads {part.removesuffix(' of ')} from it" if part else "reads that value"
+    if edge.kind == "rt":
+        return f"began after that had ended, {by_clock(edge.start, edge.end, history)}"
     if edge.kind == "ww":
         at = int(history.location[edge.end])
+        if is_given(edge, history):
+            return f"is stored later, {by_trace(edge.start, edge.end, history)}"
         if history.final[at] == edge.end:
-            return f"is stored last: {history.locations[at]} is left with it (line {history.final_line[at]})"
+            return f"is stored last: {history.locations[at]} is left with it{final_line(at, history)}"
         return "is stored later"
     if history.source[edge.start] == INITIAL:
-        return "overwrites the initial value that was read"
-    return "overwrites the value that was read"
+        return f"overwrites the initial value{_at(part)} that was read"
+    source = int(history.source[edge.start])
+    told = f": stored later, {by_trace(source, edge.end, history)}" if is_given(edge, history) else ""
+    return f"overwrites the value{_at(part)} that was read{told}"
+
+
+def _at(part: str) -> str:
+    """Of some bytes, as `edge_bytes` has them."""
+    return f" of {part.removesuffix(' of ')}" if part else ""
 
 
 def _because(cycle: Cycle, history: History) -> Iterator[str]:
@@ -62,28 +91,35 @@ def _path(step: Step, history: History) -> str:
     if pair := held_pair(step, history):
         load, store = map(history.what, pair)
         return f"{text}, and no other thread stores between what {load} read and {store}"
-    if step.path[-1].end != step.after:
+    if not Parts(history).same(step.path[-1].end, step.after):
         text += f", which read {history.what(step.after)} and nothing newer"
     return text
 
 
 def _refutation(refutation: Refutation, history: History, model: Model) -> Iterator[str]:
-    pairs = pairs_tried(refutation)
-    if pairs:
-        yield f"{opening(refutation)}; the pairs:"
-    for a, b in pairs[:SHOWN]:
-        yield f"  {history.describe(a)}  and  {history.describe(b)}"
-    if len(pairs) > SHOWN:
-        yield f"  and {len(pairs) - SHOWN} more"
-    shortest = min(refutation.cases, key=_length)
-    if shortest.assumed:
-        assumed = ", ".join(f"{history.what(a)} before {history.what(b)}" for a, b in shortest.assumed)
-        yield f"for example, with {assumed}"
-    if isinstance(shortest, Cycle):
-        yield from _cycle(rotated(shortest.edges), history)
-        yield from _because(shortest, history)
+    pairs, readers = pairs_tried(refutation), readers_tried(refutation)
+    if pairs or readers:
+        yield f"{opening(refutation)}; {'the pairs' if not readers else 'these'}:"
+    tried = [*(f"  {reader_text(reader, history)}" for reader in readers),
+             *(f"  {history.describe(a)}  and  {history.describe(b)}" for a, b in pairs)]
+    yield from tried[:SHOWN]
+    if len(tried) > SHOWN:
+        yield f"  and {len(tried) - SHOWN} more"
+    every = readers and len(refutation.cases) <= EACH
+    for case in refutation.cases if every else [min(refutation.cases, key=_length)]:
+        yield from _case(case, read_as(history, case), model, "if" if every else "for example, if")
+
+
+def _case(case: Cycle | Broken, history: History, model: Model, opening: str) -> Iterator[str]:
+    supposed = [*(origin_text(origin, history) for origin in case.origins),
+                *(f"{history.what(a)} is stored before {history.what(b)}" for a, b in case.assumed)]
+    if supposed:
+        yield f"{opening} {' and '.join(supposed)}:"
+    if isinstance(case, Cycle):
+        yield from _cycle(rotated(case.edges), history)
+        yield from _because(case, history)
     else:
-        yield from broken(shortest, history, model)
+        yield from broken(case, history, model)
 
 
 def _length(case: Cycle | Broken) -> int:

@@ -32,6 +32,7 @@ from gradual.models.syntax import (
     Union,
 )
 from gradual.telling.rules import check_of, innermost
+from gradual.telling.words import read_as
 
 FAILS = {"acyclic": "these cannot all come one after the other",
          "irreflexive": "this cannot come before itself", "empty": "there must be nothing like this",
@@ -60,8 +61,8 @@ class Failure(NamedTuple):
 
 
 def failure(history: History, model: Model, case: Broken) -> Failure:
-    """Why the check fails when the stores are ordered as the case assumes."""
-    matrices = Matrices(history)
+    """Why the check fails when the stores are ordered, and the values read, as the case assumes."""
+    matrices = Matrices(read_as(history, case))
     matrices.order_stores(case.assumed)
     check = check_of(model, case.axiom)
     unfolding = _Unfolding(matrices)

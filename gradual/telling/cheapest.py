@@ -9,23 +9,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from functools import cache
 
 import numpy as np
 
 from gradual.evidence.verdict import Cycle, Edge, EdgeKind, Pair, Path, Scope, Step
-from gradual.history import INITIAL, RMW, WRITE, Column, History
+from gradual.history import INITIAL, NO_PLACE, RMW, WRITE, Column, History
 from gradual.history.part import part
 from gradual.models import Model
 from gradual.models.fit import RF, RFE, acyclic_terms, is_atomicity
 from gradual.models.matrix import Matrices, TooLarge
 from gradual.models.regular import is_static
-from gradual.models.syntax import Expression
+from gradual.models.syntax import Check, Expression
 
 STEP = 4.0
 """What an inferred step costs in edges: a reader has to turn back for it."""
 NEVER = np.inf
-KINDS: tuple[EdgeKind, ...] = ("po", "wr", "ww", "rw")
-PO, WR, WW, RW = range(4)
+KINDS: tuple[EdgeKind, ...] = ("po", "wr", "ww", "rw", "rt")
+PO, WR, WW, RW, _ = range(5)
 ABSENT = -9
 """The source of a read, where it is not among the operations."""
 
@@ -74,14 +75,20 @@ class _Relation:
             self.kind[better] = number
         self.length = weight
         self._next = np.tile(np.arange(len(weight)), (len(weight), 1))
+        through, better = np.empty_like(weight), np.empty(weight.shape, dtype=bool)  # made once: there are many rounds
         for k in range(len(weight)):
             if k % 16 == 0 and time.monotonic() > until:
                 return False
-            through = self.length[:, k, None] + self.length[None, k, :]
-            better = through < self.length
-            self.length = np.where(better, through, self.length)
-            self._next = np.where(better, self._next[:, k, None], self._next)
+            np.add(self.length[:, k, None], self.length[k], out=through)
+            np.less(through, self.length, out=better)
+            np.copyto(self.length, through, where=better)
+            np.copyto(self._next, self._next[:, k, None], where=better)
         return True
+
+    @property
+    def round_trip(self) -> float:
+        """What the cheapest cycle costs."""
+        return float(self.length.diagonal().min())
 
     def path(self, start: int, end: int) -> list[Arrow]:
         """A shortest path."""
@@ -104,9 +111,9 @@ def _relations(history: History, model: Model, operations: list[int], known: Cyc
     within = thread[:, None] == thread
     rf = _between_operations(matrices, RF)
     for check in model.checks:
-        if is_static(check.expression) or is_atomicity(check):
+        static = {term: _between_operations(matrices, term) for term in _static_terms(check)}
+        if not static:
             continue
-        static = {term: _between_operations(matrices, term) for term in acyclic_terms(check) if is_static(term)}
         every = np.logical_or.reduce(list(static.values()))
         own = np.logical_or.reduce([static[term] for term in (RF, RFE) if term in static])
         reads = every & rf & (own | ~within)
@@ -114,6 +121,14 @@ def _relations(history: History, model: Model, operations: list[int], known: Cyc
         for start, end, kind in _edges(known, check.name, operations):
             relation.add(kind, start, end)
         yield relation
+
+
+@cache
+def _static_terms(check: Check) -> tuple[Expression, ...]:
+    """What a check orders without the store order, if that matters to it; else nothing."""
+    if is_static(check.expression) or is_atomicity(check):
+        return ()
+    return tuple(term for term in acyclic_terms(check) if is_static(term))
 
 
 def _only(history: History, operations: list[int]) -> History:
@@ -130,12 +145,20 @@ def _between_operations(matrices: Matrices, term: Expression) -> Column:
 
 
 def _edges(known: Cycle, scope: Scope, operations: list[int]) -> Iterator[tuple[int, int, int]]:
-    """What the evidence knows of program order and reads-from: a part of the history may lack what it takes."""
+    """What the evidence knows of po, wr and real time: a part of the history may lack what it takes."""
     index = {operation: i for i, operation in enumerate(operations)}
     paths = [(known.scope, known.edges), *((step.scope, step.path) for step in known.steps)]
     for edge in (edge for of, path in paths if of == scope for edge in path):
-        if edge.kind in ("po", "wr") and edge.start in index and edge.end in index:
+        if edge.kind in ("po", "wr", "rt") and edge.start in index and edge.end in index:
             yield index[edge.start], index[edge.end], KINDS.index(edge.kind)
+
+
+def _told(history: History, operations: Column) -> Column:
+    """Of which pairs the trace tells the order, if both are writes of one location."""
+    if history.order is None:
+        return np.zeros((len(operations), len(operations)), dtype=bool)
+    place = history.order[operations]
+    return np.asarray((place[:, None] != NO_PLACE) & (place[:, None] < place))
 
 
 class _Cheapest:
@@ -155,7 +178,8 @@ class _Cheapest:
         np.fill_diagonal(self._same, False)
         self._rivals = self._same & self._writes[:, None] & self._writes
         last = history.final[location] == chosen if len(history.final) else np.zeros(len(chosen), dtype=bool)
-        self._pair_cost = np.where(self._rivals & last[None, :], 0.0, NEVER)
+        known = last[None, :] | _told(history, chosen)
+        self._pair_cost = np.where(self._rivals & known, 0.0, NEVER)
         self._assumed = {(index[a], index[b]) for a, b in assumed if a in index and b in index}
         for pair in self._assumed:
             self._pair_cost[pair] = 0.0
@@ -170,7 +194,7 @@ class _Cheapest:
             ww, rw = self._edges()
             if not all(relation.close(ww, rw, until) for relation in self._relations):
                 return None
-            if not self._improve():
+            if not self._improve(min(relation.round_trip for relation in self._relations)):
                 return self._best()
 
     def _edges(self) -> tuple[Column, Column]:
@@ -181,11 +205,12 @@ class _Cheapest:
         rw[~(self._same & self._writes)] = NEVER
         return ww, rw
 
-    def _improve(self) -> bool:
-        """Cheaper proofs for pairs of writes, by the paths known now."""
+    def _improve(self, enough: float) -> bool:
+        """Cheaper proofs for pairs of writes, by the paths known now. What costs as much as a whole cycle that is known
+        is of no use to a cheaper one."""
         reach = np.minimum.reduce([self._to_write(relation) for relation in self._relations])
         cost = np.where(self._rivals, reach + STEP, NEVER)
-        better = cost < self._pair_cost
+        better = cost < np.minimum(self._pair_cost, enough)
         self._pair_cost = np.where(better, cost, self._pair_cost)
         return bool(better.any())
 
@@ -200,11 +225,10 @@ class _Cheapest:
     # --- the proof, told in the numbers of the history
 
     def _best(self) -> Cycle | None:
-        relation = min(self._relations, key=lambda r: float(r.length.diagonal().min()))
-        round_trip = relation.length.diagonal()
-        start = int(round_trip.argmin())
-        if round_trip[start] == NEVER:
+        relation = min(self._relations, key=lambda r: r.round_trip)
+        if relation.round_trip == NEVER:
             return None
+        start = int(relation.length.diagonal().argmin())
         edges = relation.path(start, start)
         steps, assumed = self._reasons(edges)
         return Cycle(self._told(edges), relation.scope, steps, assumed)

@@ -11,11 +11,11 @@ from gradual.telling.picture import FAINT, MEANING, THICK, Link, Picture
 
 STYLE = """
 .inks { --paper: #fff; --ink: #1c1f23; --faint: #5a626b; --rule: #c9cfd6; --wash: #f4f6f8; --lit: #ffe08a;
-  --po: #59626c; --wr: #17753a; --ww: #8f4a00; --rw: #b3140c; }
+  --po: #59626c; --wr: #17753a; --ww: #8f4a00; --rw: #b3140c; --rt: #5b3a9e; }
 @media (prefers-color-scheme: dark) { .inks { --paper: #16191d; --ink: #e4e7ea; --faint: #a2abb5; --rule: #3a4149;
-  --wash: #1f242a; --lit: #6b5310; --po: #a2abb5; --wr: #6fcf8f; --ww: #e6a857; --rw: #ff7b72; } }
+  --wash: #1f242a; --lit: #6b5310; --po: #a2abb5; --wr: #6fcf8f; --ww: #e6a857; --rw: #ff7b72; --rt: #c3a6ff; } }
 @media print { .inks { --paper: #fff; --ink: #000; --faint: #333; --rule: #bbb; --wash: #fff;
-  --po: #444; --wr: #17753a; --ww: #8f4a00; --rw: #b3140c; } }
+  --po: #444; --wr: #17753a; --ww: #8f4a00; --rw: #b3140c; --rt: #5b3a9e; } }
 .why .paper { fill: var(--paper); }
 .why text { fill: var(--ink); font: 12px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; }
 .why .title { font-size: 14px; font-weight: bold; }
@@ -32,14 +32,16 @@ STYLE = """
   pointer-events: stroke; }
 .why .po { stroke: var(--po); } .why .wr { stroke: var(--wr); stroke-dasharray: 9 4; }
 .why .ww { stroke: var(--ww); stroke-dasharray: 12 3 2 3; } .why .rw { stroke: var(--rw); stroke-dasharray: 3 3; }
+.why .rt { stroke: var(--rt); stroke-dasharray: 1 4; }
 .why .label.strong { font-weight: bold; fill: var(--ink); }
 .why .letter { font-weight: bold; fill: var(--ink); }
 .why .tip-po { fill: var(--po); } .why .tip-wr { fill: var(--paper); stroke: var(--wr); stroke-width: 1.3; }
 .why .tip-ww { fill: var(--ww); } .why .tip-rw { fill: none; stroke: var(--rw); stroke-width: 2; }
+.why .tip-rt { fill: var(--rt); }
 """
 TIPS: dict[EdgeKind, str] = {
     "po": "M1,1 L11,6 L1,11 z", "wr": "M1,1 L11,6 L1,11 z", "ww": "M0,6 L5.5,1.5 L11,6 L5.5,10.5 z",
-    "rw": "M2,1 L11,6 L2,11",
+    "rw": "M2,1 L11,6 L2,11", "rt": "M8,1 L11,1 L11,11 L8,11 z",
 }
 """The heads of the arrows differ in shape, for print without colours."""
 SMALLEST = 0.75

@@ -13,6 +13,7 @@ LOOKS: dict[EdgeKind, str] = {
     "wr": 'color="#17753a" style=dashed arrowhead=empty',
     "ww": 'color="#8f4a00" style="dashed,bold" arrowhead=diamond',
     "rw": 'color="#b3140c" style=dotted arrowhead=vee',
+    "rt": 'color="#5b3a9e" style=solid arrowhead=tee',
 }
 
 

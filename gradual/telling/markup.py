@@ -6,16 +6,19 @@ import html
 import math
 import re
 from collections.abc import Iterable
+from functools import cache
 from importlib import resources
+
+from gradual.history import visible
 
 NONE = "–"
 THIN = "\u202f"
 
-_INVISIBLE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff"
-                        "\ufff9-\ufffb\ufffe\uffff]")
-"""Control characters, and those that turn the direction of the text around: a file name must not look like another."""
+NARROW = "\u00a0" + THIN
+"""Spaces of our own, in numbers with their units."""
 
 
+@cache
 def asset(package: str, name: str) -> str:
     """A file that lies beside the code: a style sheet, a script, the frame of a page."""
     return resources.files(package).joinpath(name).read_text("utf-8")
@@ -30,33 +33,20 @@ class Figure(Html):
 
 
 Cell = str | int | float | None
-
-
-def visible(text: str, keep: str = "") -> str:
-    """Control characters as their pictures or codes, but for those to `keep`.
-
-    >>> visible("a\\nb\\x85")
-    'a␊b\\\\x85'
-    """
-    return _INVISIBLE.sub(lambda match: match[0] if match[0] in keep else _picture(ord(match[0])), text)
-
-
-def _picture(code: int) -> str:
-    if code < 0x20:
-        return chr(0x2400 + code)
-    if code == 0x7F:
-        return "␡"
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+_harmless = re.compile(r"[ \w.,:;()#=-]*", re.ASCII).fullmatch
+"""Most of what pages are made of means the same in HTML: numbers, names, classes."""
 
 
 def escaped(text: str) -> Html:
     """Text on one line."""
-    return text if isinstance(text, Html) else Html(html.escape(visible(text)))
+    if isinstance(text, Html):
+        return text
+    return Html(text if _harmless(text) else html.escape(visible(text, NARROW)))
 
 
 def block(text: str) -> Html:
     """Text of several lines, for a <pre>."""
-    return Html(html.escape(visible(text.replace("\r\n", "\n"), "\n\t")))
+    return Html(html.escape(visible(text.replace("\r\n", "\n"), NARROW + "\n\t")))
 
 
 def path(text: str) -> Html:
@@ -105,8 +95,14 @@ def shown(value: Cell) -> Html:
 
 def attributes(**values: str | int | None) -> Html:
     """Named with _ for -, `class_` for class; without those that are None, and True for those without a value."""
-    named = ((name.rstrip("_").replace("_", "-"), value) for name, value in values.items() if value is not None)
-    return Html("".join(f" {name}" if value is True else f' {name}="{escaped(str(value))}"' for name, value in named))
+    return Html("".join([f" {_spelled(name)}" if value is True else f' {_spelled(name)}="{escaped(str(value))}"'
+                         for name, value in values.items() if value is not None]))
+
+
+@cache
+def _spelled(name: str) -> str:
+    """An attribute as HTML has it."""
+    return name.rstrip("_").replace("_", "-")
 
 
 def element(tag: str, content: str, /, **values: str | int | None) -> Html:
@@ -114,7 +110,7 @@ def element(tag: str, content: str, /, **values: str | int | None) -> Html:
 
 
 def joined(pieces: Iterable[str], between: str = "\n") -> Html:
-    return Html(between.join(escaped(piece) for piece in pieces))
+    return Html(between.join([escaped(piece) for piece in pieces]))
 
 
 def div(class_: str, text: str) -> Html:

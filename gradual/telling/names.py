@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradual.history import FENCE, NO_TICK, RMW, WRITE, History, value_text
-from gradual.telling.markup import visible
+from gradual.history import FENCE, NO_TICK, RMW, WRITE, History, visible
 
 
 class Names:
@@ -13,8 +12,9 @@ class Names:
 
     def __init__(self, history: History) -> None:
         self._history = history
-        line = history.line
-        self.by_line = bool(len(line) and line.min() > 0 and len(np.unique(line)) == len(line))
+        places = history.line if not history.files else np.stack([history.thread, history.line])
+        self.by_line = bool(len(history) and history.line.min() > 0
+                            and np.unique(places, axis=-1).shape[-1] == history.operations)
         """Do lines tell its operations apart? Of JSON Lines one may hold a whole history."""
 
     def thread(self, operation: int) -> str:
@@ -25,13 +25,14 @@ class Names:
         return f"thread {name}" if name.isdigit() else visible(name)
 
     def address(self, operation: int) -> str:
-        return visible(self._history.address(operation))
+        history, access = self._history.access(operation)
+        return visible(history.address(access))
 
     def place(self, operation: int) -> str:
         """Its line; or its number, counted from 1, where lines do not tell operations apart."""
         if self.by_line:
-            return f"line {self._history.line[operation]}"
-        return f"operation {operation + 1}"
+            return self._history.at_line(operation)
+        return f"operation {self._history.number(operation) + 1}"
 
     def tick(self, operation: int) -> str:
         tick = self._history.tick[operation]
@@ -42,32 +43,35 @@ class Names:
         return visible(self._history.what(operation, address))
 
     def store(self, write: int) -> str:
-        """`x=1 of cpu0 (line 3)`: a store as a thing."""
-        value = value_text(self._history.written[write])
-        return f"{self.address(write)}={value} of {self.thread(write)} ({self.place(write)})"
+        """`x=1 of cpu0 (line 3)`: a store as a thing. Where sizes mix, the bytes of it that matter."""
+        value = self._history.value_text(int(self._history.written[write]))
+        here = visible(self._history.address(write))
+        return f"{here}={value} of {self.thread(write)} ({self.place(write)})"
 
     def deed(self, operation: int) -> str:
         """`cpu0 wrote x=1 at line 3 (tick 9)`: an operation as something done."""
         return f"{self.thread(operation)} {self._verb(operation)} at {self.place(operation)}{self.tick(operation)}"
 
     def _verb(self, operation: int) -> str:
-        history, kind = self._history, self._history.kind[operation]
+        (history, operation), kind = self._history.access(operation), self._history.kind[operation]
         if kind == FENCE:
             return "passed a fence"
-        read, written = value_text(history.read[operation]), value_text(history.written[operation])
+        read, written = (history.value_text(int(column[operation])) for column in (history.read, history.written))
         if kind == RMW:
-            return f"swapped {self.address(operation)} from {read} to {written}"
-        at = self.address(operation)
-        return f"wrote {at}={written}" if kind == WRITE else f"read {at}={read}"
+            return f"swapped {visible(history.address(operation))} from {read} to {written}"
+        at = visible(history.address(operation))
+        deed = f"wrote {at}={written}" if kind == WRITE else f"read {at}={read}"
+        return f"{deed} in an rmw" if history.is_half(operation) else deed
 
     def full(self, operation: int) -> str:
         """File, line and tick, for those who look closer."""
         history = self._history
-        parts = [f"{visible(history.what(operation))} by {self.thread(operation)}", visible(history.file)]
-        parts += [self.place(operation)] if self.by_line else []
+        parts = [f"{visible(history.what(operation))} by {self.thread(operation)}", visible(history.file_of(operation))]
+        parts += [f"line {history.line[operation]}"] if self.by_line else []
         parts += [f"tick {history.tick[operation]}"] if history.tick[operation] != NO_TICK else []
         of = "" if self.by_line or not history.name else f" of history {visible(history.name)}"
-        return ", ".join(part for part in [*parts, f"operation {operation + 1} of {len(history)}{of}"] if part)
+        parts += [f"operation {history.number(operation) + 1} of {history.operations}{of}"]
+        return ", ".join(part for part in parts if part)
 
 
 def capital(text: str) -> str:

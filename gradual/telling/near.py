@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
+from heapq import nlargest
 from itertools import pairwise
 
 import numpy as np
@@ -73,13 +74,12 @@ class Facts:
 
     def __init__(self, history: History, fit: Fit) -> None:
         self.operations = len(history)
-        edges = static_edges(history, fit)[0][:, :2].tolist()
-        nodes = max((end for edge in edges for end in edge), default=0) + 1
-        self.overwrites = max(self.operations, nodes)
+        edges = static_edges(history, fit)[0][:, :2]
+        self.overwrites = max(self.operations, int(edges.max(initial=0)) + 1)
         """The node of a location's writes, from the first location's on."""
         self.out: list[list[int]] = [[] for _ in range(self.overwrites + len(history.locations))]
         self.thread = history.thread.tolist() + [NOBODY] * (len(self.out) - self.operations)
-        for start, end in edges:
+        for start, end in edges.tolist():
             self.out[start].append(end)
             if end >= self.operations:  # it stands for operations of this thread
                 self.thread[end] = self.thread[start]
@@ -100,8 +100,9 @@ class Facts:
 
     def _see_successively(self, history: History) -> None:
         readers: dict[int, list[int]] = defaultdict(list)
-        for reader in history.reads.tolist():
-            readers[int(history.source[reader])].append(reader)
+        reads = history.reads
+        for reader, source in zip(reads.tolist(), history.source[reads].tolist(), strict=True):
+            readers[source].append(reader)
         for before, after in _seen(history):
             self.out[before].append(after)
             for reader in readers[before][-READERS:]:
@@ -217,13 +218,12 @@ def _shortcuts(history: History, facts: Facts, cycle: Cycle) -> set[int]:
 
 def _stalest(facts: Facts) -> list[Pair]:
     """Where edges go far back against the order of the trace: the stalest reads, most likely. From end to start."""
-    def behind(node: int) -> list[int]:
-        return facts.only_operations(e for end in facts.out[node] for e in (
-            [end] if end < facts.operations else facts.out[end][:READERS]))
-
-    late = sorted(((start - end, start, end) for start in range(facts.operations) for end in behind(start)
-                   if end < start), reverse=True)
-    return [(end, start) for _, start, end in late[:WAYS]]
+    late: list[tuple[int, int, int]] = []
+    for start in range(facts.operations):
+        for end in facts.out[start]:
+            reached = (end,) if end < facts.operations else facts.out[end][:READERS]
+            late += [(start - e, start, e) for e in reached if e < start]
+    return [(end, start) for _, start, end in nlargest(WAYS, late)]
 
 
 def _fewest_threads(start: int, end: int, facts: Facts) -> list[int]:

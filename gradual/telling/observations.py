@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from gradual.evidence.verdict import Overwritten, ThinAir
-from gradual.history import History, value_text
-from gradual.telling.markup import visible
+from gradual.history import History, value_text, visible
 from gradual.telling.names import Names, capital
 from gradual.telling.words import counted
 
@@ -30,7 +29,16 @@ def _thin_air(evidence: ThinAir, history: History) -> list[str]:
             f"Nobody ever wrote {value_text(value)} to {address}: the trace has {counted(len(stores), 'store')} there, "
             f"none of this value, and {address} was {initial} before any of them.",
             "So the value came out of thin air, which no memory model allows.",
-            f"(If {address} did not start at {initial}, say so with --initial.)"]
+            _what_was_there(at, history)]
+
+
+def _what_was_there(at: int, history: History) -> str:
+    """What the user may know better."""
+    address, initial = visible(history.locations[at]), value_text(history.initial[at])
+    if history.unknown is not None and history.unknown[at]:
+        return f"(Nobody wrote {initial} either, so that is what memory held at {address}, and it held one value.)"
+    return (f"(If {address} did not start at {initial}, say so with --initial; --initial unknown takes it for what "
+            "memory held.)")
 
 
 def _overwritten(evidence: Overwritten, history: History) -> list[str]:

@@ -10,6 +10,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+import numpy as np
+
+from gradual.deciding.engine.parts import Parts
 from gradual.deciding.engine.proof import premise
 from gradual.evidence.verdict import (
     Broken,
@@ -23,15 +26,14 @@ from gradual.evidence.verdict import (
     ThinAir,
     Verdict,
 )
-from gradual.history import History
+from gradual.history import History, visible
 from gradual.models import Model
 from gradual.telling.broken import failure
 from gradual.telling.elision import distinct, elided
-from gradual.telling.markup import visible
 from gradual.telling.names import Names
 from gradual.telling.rules import PLAIN, PROGRAM_ORDER, named
 from gradual.telling.shorten import length
-from gradual.telling.words import held_pair, rotated
+from gradual.telling.words import held_pair, is_given, read_as, rotated
 
 LONGEST = 22
 """Letters of a name that are shown, unless it takes more to tell two apart. The title that hovering shows has all."""
@@ -42,9 +44,12 @@ MEANING: dict[EdgeKind, str] = {
     "wr": "wr: reads the value written",
     "ww": "ww: is stored later",
     "rw": "rw: overwrites the value that was read",
+    "rt": "rt: began after the other had ended",
 }
 THICK = "thick: on the cycle"
 FAINT = "faint: what that rests on"
+GIVEN = "given"
+"""The reason of a store order that the trace tells."""
 BY_STEP = "(n): by step n of the text"
 SUPPOSED = "?: supposed"
 LETTERED = "a, b, …: as in the text"
@@ -113,6 +118,8 @@ class Picture:
     nodes: tuple[Node, ...]
     links: tuple[Link, ...]
     left_out: tuple[LeftOut, ...]
+    parts: Parts
+    """An operation that is several events is shown as the first of them."""
 
     def node(self, operation: int) -> Node:
         return next(node for node in self.nodes if node.operation == operation)
@@ -148,6 +155,7 @@ def lettered(picture: Picture, told: Iterable[Edge]) -> tuple[Picture, dict[Edge
 
 def _drawn(edge: Edge, picture: Picture) -> list[Link]:
     """The arrow of an edge; program order may be drawn in pieces."""
+    edge = replace(edge, start=picture.parts.whole(edge.start), end=picture.parts.whole(edge.end))
     exact = [link for link in picture.links if (link.kind, link.start, link.end) == (edge.kind, edge.start, edge.end)]
     if exact or edge.kind != "po":
         return exact
@@ -166,7 +174,8 @@ def picture(verdict: Verdict, history: History, model: Model) -> Picture:
     """The picture of a violation. Raises ValueError for a verdict that is none."""
     evidence = named(verdict.evidence, history, model)
     subject = _subject(evidence)
-    links = _broken_links(subject, history, model) if isinstance(subject, Broken) else _links(subject, history)
+    read = history if subject is None else read_as(history, subject)
+    links = _broken_links(subject, read, model) if isinstance(subject, Broken) else _links(subject, read)
     return _composed(links, _operations(evidence), history, model.name, lambda shown: _note(evidence, shown, history))
 
 
@@ -177,6 +186,9 @@ def cycle_picture(cycle: Cycle, history: History, model: str) -> Picture:
 
 def _composed(links: list[Link], operations: list[int], history: History, model: str,
               note: Callable[[int], str]) -> Picture:
+    parts = Parts(history)
+    links = [replace(link, start=parts.whole(link.start), end=parts.whole(link.end)) for link in links]
+    operations = list(map(parts.whole, operations))
     shown = sorted({*operations, *(end for link in links for end in (link.start, link.end))})
     cyclic = {link.start for link in links if link.strong} | set(operations)
     links = _split(links, shown, history)
@@ -193,7 +205,7 @@ def _composed(links: list[Link], operations: list[int], history: History, model:
     name = visible(history.name or history.file)
     return Picture(f"{name}: not {model}", f"{elided(name, LONGEST_TITLE)}: not {model}", note(len(shown)),
                    tuple(heads[title] for title in titles), titles, nodes,
-                   tuple(links), tuple(_left_out(shown, history)))
+                   tuple(links), tuple(_left_out(shown, history)), parts)
 
 
 def _subject(evidence: Evidence | None) -> Cycle | Broken | None:
@@ -215,7 +227,7 @@ def _operations(evidence: Evidence | None) -> list[int]:
 
 
 def _note(evidence: Evidence | None, shown: int, history: History) -> str:
-    note = f"{shown} of {len(history)} operations shown"
+    note = f"{shown} of {len(history) if history.whole is None else history.operations} operations shown"
     if isinstance(evidence, Refutation):
         return f"{note}; the shortest of {len(evidence.cases)} cases, ? is supposed"
     if isinstance(evidence, ThinAir):
@@ -241,14 +253,16 @@ def _links(cycle: Cycle | None, history: History) -> list[Link]:
     """The cycle, from where the prose begins, then what its steps speak of; each edge once."""
     if cycle is None:
         return []
-    reasons: dict[Pair, str] = {(step.before, step.after): f"({n})" for n, step in enumerate(cycle.steps, 1)}
-    reasons |= dict.fromkeys(cycle.assumed, "?")
+    by_access = Parts(history).pair
+    reasons: dict[Pair, str] = {by_access((step.before, step.after)): f"({n})" for n, step in enumerate(cycle.steps, 1)}
+    reasons |= dict.fromkeys(map(by_access, cycle.assumed), "?")
     links: dict[tuple[str, int, int], Link] = {}
     for edge, strong in _told(cycle, history):
         pair = premise(edge, history)
-        link = Link(edge.kind, edge.start, edge.end, strong, reason=reasons.get(pair, "") if pair else "",
-                    rule=edge.rule)
-        links.setdefault((edge.kind, edge.start, edge.end), link)
+        given = GIVEN if is_given(edge, history) else ""
+        link = Link(edge.kind, edge.start, edge.end, strong,
+                    reason=reasons.get(by_access(pair), "") if pair else given, rule=edge.rule)
+        links.setdefault((edge.kind, *by_access((edge.start, edge.end))), link)
     return list(links.values())
 
 
@@ -283,7 +297,7 @@ def _told(cycle: Cycle, history: History) -> Iterator[tuple[Edge, bool]]:
             yield Edge("po", *pair), False
             if step.path[-1].end != step.after:
                 yield Edge("wr", step.after, pair[0]), False
-        elif step.path[-1].end != step.after:
+        elif not Parts(history).same(step.path[-1].end, step.after):
             yield Edge("wr", step.after, step.path[-1].end), False
     for a, b in cycle.assumed:
         yield Edge("ww", a, b), False
@@ -319,7 +333,9 @@ def _neighbours(shown: list[int], history: History) -> Iterator[Pair]:
 
 def _left_out(shown: list[int], history: History) -> Iterator[LeftOut]:
     for a, b in _neighbours(shown, history):
-        count = int((history.thread[a + 1:b] == history.thread[a]).sum())
+        between = history.thread[a + 1:b] == history.thread[a]
+        rows = np.arange(a + 1, b) if history.operation is None else history.operation[a + 1:b]
+        count = len(np.setdiff1d(rows[between], history.numbers([a, b])))
         if count:
             yield LeftOut(a, count)
 

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from gradual.deciding.engine.parts import Parts
 from gradual.evidence.events import Events, SomeOrder
 from gradual.evidence.observed import Observed
 from gradual.evidence.text import Text
-from gradual.evidence.verdict import Cycle, Edge, Evidence, Path, Refutation, Scope
-from gradual.history import History
+from gradual.evidence.verdict import Cycle, Edge, Evidence, Origin, Path, Refutation, Scope
+from gradual.history import READ, RMW, WRITE, History
 from gradual.models import Model
 from gradual.models.regular import alternatives
 from gradual.models.syntax import Check, Expression, Name, Named, Plus, Union
+from gradual.telling.words import one_buffer
 
 PROGRAM_ORDER, AT_ONE_LOCATION = "po", "po-loc"
 PLAIN = (PROGRAM_ORDER, AT_ONE_LOCATION, "ppo")
 """Names that say no more than that a thread's operations follow one another."""
+DRAINS = "an rmw drains the store buffer"
 
 Holds = Callable[[Expression], bool]
 
@@ -51,6 +54,7 @@ class _Naming:
     def __init__(self, history: History, model: Model) -> None:
         self._history = history
         self._model = model
+        self._origins: tuple[Origin, ...] = ()
         self._text: Text | None = None
 
     def evidence(self, evidence: Evidence | None) -> Evidence | None:
@@ -60,6 +64,8 @@ class _Naming:
         return self._cycle(evidence) if isinstance(evidence, Cycle) else evidence
 
     def _cycle(self, cycle: Cycle) -> Cycle:
+        if cycle.origins != self._origins:
+            self._origins, self._text = cycle.origins, None
         steps = tuple(replace(step, path=self._path(step.path, step.scope)) for step in cycle.steps)
         return replace(cycle, edges=self._path(cycle.edges, cycle.scope), steps=steps)
 
@@ -72,10 +78,18 @@ class _Naming:
             expression = expression.of
         if Name(PROGRAM_ORDER) in alternatives(expression):
             return PROGRAM_ORDER
-        return innermost(expression, lambda of: self._has(of, edge)) or PROGRAM_ORDER
+        found = innermost(expression, lambda of: self._has(of, edge)) or PROGRAM_ORDER
+        return DRAINS if found in PLAIN and found != AT_ONE_LOCATION and self._drains(edge) else found
+
+    def _drains(self, edge: Edge) -> bool:
+        """Does an rmw keep the two in order by draining the one store buffer of its thread, where a store and a load
+        could pass each other?"""
+        kinds = tuple(self._history.kind[[edge.start, edge.end]].tolist())
+        return one_buffer(self._model) and kinds in ((WRITE, RMW), (RMW, READ))
 
     def _has(self, expression: Expression, edge: Edge) -> bool:
         if self._text is None:  # it takes a pass over the history
-            events = Events(Observed(self._history))
+            events = Events(Observed(self._history, self._origins))
             self._text = Text(events, SomeOrder(events, []))
-        return self._text.has(expression, edge.start, edge.end)
+        parts = Parts(self._history)
+        return any(self._text.has(expression, a, b) for a in parts.of(edge.start) for b in parts.of(edge.end))

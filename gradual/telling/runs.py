@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from gradual.deciding.engine.parts import Parts
 from gradual.evidence.verdict import Verdict, Witness
-from gradual.history import FENCE, RMW, WRITE, History, value_text
+from gradual.history import FENCE, RMW, WRITE, History, value_text, visible
 from gradual.models import Model
-from gradual.telling.markup import visible
 from gradual.telling.names import Names
 from gradual.telling.words import buffers_stores
 
@@ -27,6 +27,9 @@ def lines(verdict: Verdict, history: History, model: Model) -> Iterator[str]:
         yield from _by_axioms(witness, history, model)
         return
     order = np.asarray(witness.order).tolist()
+    if history.whole is not None:
+        yield from _numbered(_accesses(order, history))
+        return
     steps = _buffered(order, history, Names(history)) if buffers_stores(model) else _direct(order, history)
     yield from _numbered(steps)
 
@@ -34,6 +37,12 @@ def lines(verdict: Verdict, history: History, model: Model) -> Iterator[str]:
 def _numbered(steps: Iterator[str]) -> Iterator[str]:
     for number, step in enumerate(steps, 1):
         yield f"{number:>6}  {step}"
+
+
+def _accesses(order: list[int], history: History) -> Iterator[str]:
+    """Accesses that are several events, as memory sees them."""
+    names, parts = Names(history), Parts(history)
+    return (names.deed(event) for event in order if parts.whole(event) == event)
 
 
 def _by_axioms(witness: Witness, history: History, model: Model) -> Iterator[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+from gradual.deciding.engine.parts import Parts
 from gradual.deciding.engine.proof import premises
 from gradual.evidence import certificate
 from gradual.evidence.verdict import Broken, Cycle, Refutation, Step, Verdict
@@ -19,6 +20,7 @@ from gradual.models.fit import Fit, General, fit
 from gradual.telling.cheapest import cheapest, cost
 from gradual.telling.near import near
 from gradual.telling.rules import named
+from gradual.telling.words import read_as
 
 AT_MOST = 250
 """Operations of an evidence beyond which it is only pruned."""
@@ -34,30 +36,16 @@ def shortened(verdict: Verdict, history: History, model: Model, seconds: float =
     if isinstance(evidence, Cycle | Refutation) and seconds > 0:
         shortening = _Shortening(history, model, seconds)
         found = shortening.cycle(evidence) if isinstance(evidence, Cycle) else shortening.refutation(evidence)
-        return replace(verdict, evidence=named(found, history, model))
+        return replace(verdict, evidence=named(found, model.takes(history), model))
     return verdict
-
-
-class Budget:
-    """Time for the violations of a run, so that many are told almost as fast as they are found: nobody reads them
-    all. What comes when it is spent is told as it was found."""
-
-    def __init__(self, each: float = 1.0, together: float = 2.0) -> None:
-        self._each = each
-        self._left = together
-
-    def shortened(self, verdict: Verdict, history: History, model: Model, at_most: float = SECONDS) -> Verdict:
-        started = time.process_time()  # which a busy machine does not use up
-        found = shortened(verdict, history, model, min(self._each, self._left, at_most))
-        self._left -= time.process_time() - started
-        return found
 
 
 class _Shortening:
     """What is tried for the evidence of one violation."""
 
     def __init__(self, history: History, model: Model, seconds: float) -> None:
-        self._history = history
+        self._trace = history
+        self._history = model.takes(history)
         self._model = model
         self._seconds = seconds
         self._until = time.monotonic() + seconds
@@ -68,16 +56,17 @@ class _Shortening:
 
     def cycle(self, cycle: Cycle) -> Cycle:
         """The shortest of: the cycle without needless steps, the cheapest one around it."""
-        best = pruned(self._history, cycle)
+        best = pruned(read_as(self._history, cycle), cycle)
         found = self._cheapest(best) if cost(best) > 2 else None
-        if found is not None and cost(found) < cost(best) and (found.assumed or self._certified(found)):
+        if found is not None and cost(found) < cost(best) and (is_case(found) or self._certified(found)):
             return found
-        return best if best.assumed or self._certified(best) else cycle
+        return best if is_case(best) or self._certified(best) else cycle
 
     def _cheapest(self, known: Cycle) -> Cycle | None:
         """The cheapest cycle around one, under its assumptions."""
         operations = involved(known)
-        if self._fit is None or len(operations) > AT_MOST or time.monotonic() > self._until:
+        plain = not self._history.ambiguous and self._history.whole is None
+        if not plain or self._fit is None or len(operations) > AT_MOST or time.monotonic() > self._until:
             return None
         around = near(self._history, self._fit, known, operations, self._seconds)
         return cheapest(self._history, self._model, around, known, self._until)
@@ -86,7 +75,7 @@ class _Shortening:
         self._until = self._until if len(evidence.cases) <= CASES else 0.0
         cases = tuple(dict.fromkeys(self._case(case) if isinstance(case, Cycle) else case for case in evidence.cases))
         # assuming nothing, one case is enough
-        alone = [case for case in cases if isinstance(case, Cycle) and not case.assumed]
+        alone = [case for case in cases if isinstance(case, Cycle) and not is_case(case)]
         if alone:
             return min(alone, key=cost)
         candidates = (Refutation(cases, ((),)), Refutation(cases, evidence.lemmas))
@@ -98,7 +87,7 @@ class _Shortening:
         best = self.cycle(case)
         for pair in best.assumed:
             found = self._cheapest(replace(best, assumed=tuple(other for other in best.assumed if other != pair)))
-            best = found if found and pair in best.assumed and (found.assumed or self._certified(found)) else best
+            best = found if found and pair in best.assumed and (is_case(found) or self._certified(found)) else best
         return best
 
     def _fewer(self, evidence: Refutation) -> Refutation:
@@ -113,7 +102,7 @@ class _Shortening:
 
     def _certified(self, evidence: Cycle | Refutation) -> bool:
         try:
-            certificate.check(self._history, self._model, evidence)
+            certificate.check(self._trace, self._model, evidence)
         except certificate.CertificateError:
             return False
         return True
@@ -122,6 +111,11 @@ class _Shortening:
 def length(case: Cycle | Broken) -> float:
     """How much there is to read."""
     return cost(case) if isinstance(case, Cycle) else float(len(case.assumed))
+
+
+def is_case(cycle: Cycle) -> bool:
+    """Does it assume anything?"""
+    return bool(cycle.assumed or cycle.origins)
 
 
 def involved(cycle: Cycle) -> list[int]:
@@ -134,10 +128,12 @@ def involved(cycle: Cycle) -> list[int]:
 def pruned(history: History, cycle: Cycle) -> Cycle:
     """Without the steps that neither the cycle nor a step that it needs rests on."""
     steps: list[Step] = []
-    needed = set(premises(cycle.edges, history))
+    pair = Parts(history).pair
+    needed = set(map(pair, premises(cycle.edges, history)))
     for step in reversed(cycle.steps):
-        if (step.before, step.after) in needed:
-            needed.discard((step.before, step.after))  # the last step for a pair is enough
-            needed.update(premises(step.path, history))
+        if pair((step.before, step.after)) in needed:
+            needed.discard(pair((step.before, step.after)))  # the last step for a pair is enough
+            needed.update(map(pair, premises(step.path, history)))
             steps.append(step)
-    return Cycle(cycle.edges, cycle.scope, tuple(reversed(steps)), tuple(p for p in cycle.assumed if p in needed))
+    return Cycle(cycle.edges, cycle.scope, tuple(reversed(steps)), tuple(p for p in cycle.assumed if pair(p) in needed),
+                 cycle.origins)

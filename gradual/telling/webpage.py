@@ -79,9 +79,9 @@ class _Text:
 
 
 def _about(verdict: Verdict, history: History) -> Html:
-    size = ", ".join([counted(len(history), "operation"), counted(len(history.threads), "thread"),
+    size = ", ".join([counted(history.operations, "operation"), counted(len(history.threads), "thread"),
                       counted(len(history.locations), "location")])
-    on_one = len(history) > 1 and history.line[0] > 0 and history.line[0] == history.line[-1]
+    on_one = history.on_one_line and history.line[0] > 0
     return facts([("trace", history.file), ("history", history.name),
                   ("line", f"{history.line[0]}, all of its operations" if on_one else ""), ("model", verdict.model),
                   ("found by", verdict.decided_by or ""), ("size", size)])
@@ -92,6 +92,8 @@ def _operations(picture: Picture, history: History) -> Html:
     names = Names(history)
     shown = sorted(node.operation for node in picture.nodes)
     columns = {"operation": [names.short(o) for o in shown], "thread": [names.thread(o) for o in shown]}
+    if history.files:
+        columns["file"] = [history.file_of(o) for o in shown]
     if names.by_line:
         columns["#line"] = [Figure(history.line[o]) for o in shown]
     if any(history.tick[o] != NO_TICK for o in shown):

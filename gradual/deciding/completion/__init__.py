@@ -8,11 +8,12 @@ history instead: it is the plain SAT encoding, there to compare with.
 from __future__ import annotations
 
 import importlib
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
-from gradual.deadline import Deadline
-from gradual.deciding.completion.closure import Closure
-from gradual.evidence.verdict import Refutation, Witness
+if TYPE_CHECKING:
+    from gradual.deadline import Deadline
+    from gradual.deciding.completion.closure import Closure
+    from gradual.evidence.verdict import Refutation, Witness
 
 
 class Completion(Protocol):

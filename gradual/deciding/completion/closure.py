@@ -19,7 +19,7 @@ ASSUMED = -2
 """As the end of a path: a search tries this pair, nothing shows it."""
 FACT = -1
 """Nothing has to show this edge, or coherence does."""
-KINDS: dict[int, EdgeKind] = {kernels.PO: "po", kernels.WR: "wr", kernels.WW: "ww"}
+KINDS: dict[int, EdgeKind] = {kernels.PO: "po", kernels.WR: "wr", kernels.WW: "ww", kernels.TIMED: "rt"}
 
 Link = tuple[EdgeKind, int, int, int]
 """Kind, start, end; of an inferred pair of writes, where the path that shows it leads."""

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from gradual import compiler
+from gradual.compiler.waiting import in_time
 from gradual.deadline import NEVER, Deadline
-from gradual.deciding import compiler
-from gradual.deciding.compiler.waiting import in_time
 from gradual.deciding.engine import kernels, static
 from gradual.deciding.engine.plan import Edge
 from gradual.deciding.engine.run import ENDLESS, Run

@@ -19,20 +19,20 @@ overwritten: then the writes of each location, in that order, are a store order 
 A literal is also an edge: off, soft (it holds under assumptions) or hard (a fact). What was found goes into a log, from
 which `proof.py` makes evidence. Positions in a table that are not there are NONE.
 
-This file is loaded twice, plain and compiled: see `gradual/deciding/compiler`. `tables.py` says what the tables hold.
+This file is loaded twice, plain and compiled: see `gradual/compiler`. `tables.py` says what the tables hold.
 """
 
 from __future__ import annotations
 
-from gradual.deciding.compiler import kernel
+from gradual.compiler import kernel
 from gradual.deciding.engine.tables import Tables
 
 NONE = -1
 READ, WRITE, RMW, FENCE, VIRTUAL = range(5)
 IDLE, QUEUED, PARKED = range(3)
-PO, WR, WW, FACT, RW, ASSUMED, ATOMIC = range(7)
+PO, WR, WW, FACT, RW, ASSUMED, ATOMIC, TIMED = range(8)
 """Arrows of a path: three kinds of static edges, hard literals, what the schedule decided, soft literals, what the
-schedule decided about a load-reserved and its store-conditional."""
+schedule decided about a load-reserved and its store-conditional, static edges of real time."""
 OFF, SOFT, HARD = range(3)
 UNIT, CLOSED, KNOWN, CYCLE, CASE, LEMMA, HELD = range(7)
 """Entries of the log: `before` precedes `after` as the path leads to a reader of `after` (UNIT), as it leads to `after`
@@ -94,6 +94,8 @@ def run_on(g: Tables) -> bool:
             park(g, a)
         else:
             perform(g, a)
+            if now.mixed == 1:
+                perform_parts(g, a)
     return True
 
 
@@ -114,12 +116,39 @@ def writes(kind: int) -> bool:
 @kernel
 def must_wait(g: Tables, a: int) -> bool:
     """Has anybody else still to read what the write a would overwrite, or to store right behind it?"""
-    node = g.node[a]
-    if not writes(node.kind):
+    if not writes(g.node[a].kind):
         return False
+    if g.now[0].mixed == 1:
+        return waiting_part(g, a) != NONE
+    return must_wait_here(g, a)
+
+
+@kernel
+def must_wait_here(g: Tables, a: int) -> bool:
+    """The same at one location."""
+    node = g.node[a]
     current = g.place[node.location].current
     own = 1 if node.slot == current else 0
     return g.slot[current].unread > own or (g.now[0].exclusive == 1 and held_off_by(g, a) != NONE)
+
+
+@kernel
+def waiting_part(g: Tables, a: int) -> int:
+    """The first event of an access that must wait; NONE where all may happen."""
+    p = a
+    while p != NONE and not must_wait_here(g, p):
+        p = g.part[p].next
+    return p
+
+
+@kernel
+def perform_parts(g: Tables, a: int) -> None:
+    """What happens with an operation: the other events of its access."""
+    if a < g.now[0].operations:
+        p = g.part[a].next
+        while p != NONE:
+            perform(g, p)
+            p = g.part[p].next
 
 
 @kernel
@@ -139,9 +168,10 @@ def held_off_by(g: Tables, a: int) -> int:
 @kernel
 def park(g: Tables, a: int) -> None:
     node = g.node[a]
+    location = node.location if g.now[0].mixed == 0 else g.node[waiting_part(g, a)].location
     node.state = PARKED
-    node.parked = g.place[node.location].parked
-    g.place[node.location].parked = a
+    node.parked = g.place[location].parked
+    g.place[location].parked = a
 
 
 @kernel
@@ -332,17 +362,29 @@ def walk(g: Tables, start: int) -> int:
 @kernel
 def wait_for_reader(g: Tables, a: int) -> None:
     """A write waits for the reader of lowest rank of what it would overwrite, or for a store-conditional."""
+    p = a if g.now[0].mixed == 0 else waiting_part(g, a)
+    first = first_reader(g, p)
+    g.node[a].by = RW
+    if first == NONE:
+        first = held_off_by(g, p)
+        g.node[a].by = ATOMIC
+    g.node[a].before = first
+    if g.now[0].mixed == 1:
+        g.part[a].through = p
+        g.part[a].other = first
+        g.node[a].before = g.part[first].whole
+
+
+@kernel
+def first_reader(g: Tables, a: int) -> int:
+    """The reader of lowest rank that still has to read what the write a would overwrite."""
     current = g.place[g.node[a].location].current
     first = NONE
     for k in range(g.slot[current].readers, g.slot[current + 1].readers):
         r = g.slot[k].reader
         if r != a and g.node[r].place == NONE and (first == NONE or g.node[r].rank < g.node[first].rank):
             first = r
-    g.node[a].before = first
-    g.node[a].by = RW
-    if first == NONE:
-        g.node[a].before = held_off_by(g, a)
-        g.node[a].by = ATOMIC
+    return first
 
 
 @kernel
@@ -423,7 +465,7 @@ def weigh(g: Tables) -> None:
         # u waits for a reader r, and a path leads from u to r: u is stored before what r reads. The same of a
         # store-conditional and what its load-reserved reads
         log_path(g, UNIT if g.node[decided].by == RW else HELD, g.node[decided].before, decided)
-        name_pair(g, decided, slot_behind(g, decided))
+        name_pair(g, decided if now.mixed == 0 else g.part[decided].through, slot_behind(g, decided))
     elif now.learnt == 1:
         # an assumed edge, and a path back: the other way round
         log_path(g, CLOSED, g.node[assumed].before, assumed)
@@ -438,6 +480,8 @@ def choice_behind(g: Tables, u: int) -> int:
     current = slot_behind(g, u)
     if current >= g.now[0].operations:
         return NONE  # the initial value
+    if g.now[0].mixed == 1:
+        current = g.part[current].whole
     if path_known(g, current, u):
         return NONE
     return literal_of(g, current, u)
@@ -446,9 +490,10 @@ def choice_behind(g: Tables, u: int) -> int:
 @kernel
 def slot_behind(g: Tables, u: int) -> int:
     """What is read by those that u waits for."""
+    mixed = g.now[0].mixed == 1
     if g.node[u].by == RW:
-        return g.place[g.node[u].location].current
-    return g.node[g.node[g.node[u].before].pair].slot
+        return g.place[g.node[g.part[u].through if mixed else u].location].current
+    return g.node[g.node[g.part[u].other if mixed else g.node[u].before].pair].slot
 
 
 @kernel
@@ -857,7 +902,6 @@ def take_back(g: Tables) -> None:
         a = g.node[i].run
         if g.node[a].waits == 0 and g.node[a].state == IDLE:
             enqueue(g, a)
-    now.taken_back += ran - target
     now.budget -= ran - target
     now.fresh = 0
 
@@ -914,6 +958,10 @@ def add_edge(g: Tables, literal: int) -> None:
     link.edge = HARD if g.pair[literal // 2].position == NONE else SOFT
     if g.node[b].state == PARKED:  # it waits for an edge now
         wake(g, g.node[b].location)
+        p = g.part[b].next if g.now[0].mixed == 1 else NONE
+        while p != NONE:
+            wake(g, g.node[p].location)
+            p = g.part[p].next
 
 
 # --- the log
@@ -997,7 +1045,8 @@ def log_passage(g: Tables, node: int, by: int) -> None:
     """A node of a path and the arrow into it. Virtual nodes are passed over: the pair is told as a whole."""
     now = g.now[0]
     if g.node[node].kind != VIRTUAL:
-        g.passage[now.passages].node = node
+        through = now.mixed == 1 and (by == RW or by == ATOMIC)
+        g.passage[now.passages].node = g.part[node].through if through else node
         g.passage[now.passages].by = by
         now.passages += 1
 

@@ -11,19 +11,22 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from gradual.deciding.engine import Outcome, kernels
+from gradual.deciding.engine.parts import Parts
 from gradual.deciding.engine.tables import Entry
 from gradual.evidence.verdict import Cycle, Edge, EdgeKind, Pair, Path, Refutation, Step
-from gradual.history import INITIAL, READ, RMW, WRITE, Column, History
+from gradual.history import AMBIGUOUS, INITIAL, READ, RMW, WRITE, Column, History
 from gradual.models.fit import Fit
 from gradual.models.sets import members
 from gradual.models.syntax import Expression
 
 KINDS: dict[int, EdgeKind] = {kernels.PO: "po", kernels.WR: "wr", kernels.WW: "ww", kernels.FACT: "ww",
-                              kernels.RW: "rw", kernels.ASSUMED: "ww", kernels.ATOMIC: "ww"}
+                              kernels.RW: "rw", kernels.ASSUMED: "ww", kernels.ATOMIC: "ww", kernels.TIMED: "rt"}
 ATOMIC = "atomicity"
 """The rule of an edge from a store-conditional to the write that it holds off."""
 LONG = 200
 """Arrows of a path beyond which no shortcuts are looked for."""
+NEAR = 4096
+"""Operations among which the last access to a location is looked for first."""
 FACTS = (kernels.UNIT, kernels.CLOSED, kernels.HELD)
 
 
@@ -42,13 +45,14 @@ class _Proof:
         self._history = history
         self._fit = fit
         self._log = log
+        self._parts = Parts(history)
         self._shortcuts = Shortcuts(history, fit)
         self._sights = Sights(history, fit)
         self._shown: dict[Pair, list[int]] = {}
         """For each pair, the entries that show its order."""
         for place, (kind, before, after, _) in enumerate(log):
             if kind in (*FACTS, kernels.KNOWN):
-                self._shown.setdefault((before, after), []).append(place)
+                self._shown.setdefault(self._parts.pair((before, after)), []).append(place)
 
     def _reasons(self, path: Path, place: int, kinds: tuple[int, ...]) -> tuple[tuple[Step, ...], set[Pair]]:
         """Steps for the pairs that a path of an entry rests on, and for those that their paths rest on: by coherence,
@@ -58,10 +62,13 @@ class _Proof:
         todo: list[tuple[Edge, float]] = [(edge, place) for edge in path]
         while todo:
             edge, before = todo.pop()
-            pair = premise(edge, self._history)
-            if pair is None or pair in missing or (pair in steps and steps[pair][0] < before):
+            exact = premise(edge, self._history)
+            if exact is None:
                 continue
-            reason = self._reason(edge, pair, before, kinds)
+            pair = self._parts.pair(exact)
+            if pair in missing or (pair in steps and steps[pair][0] < before):
+                continue
+            reason = self._reason(edge, exact, before, kinds)
             if reason is None:
                 missing.add(pair)
                 continue
@@ -74,21 +81,27 @@ class _Proof:
     def _reason(self, edge: Edge, pair: Pair, place: float,
                 kinds: tuple[int, ...]) -> tuple[float, Path, tuple[Step, ...]] | None:
         """Why a pair is in this order, by what came before a place in the log: since when, what it rests on, steps."""
-        seen = self._sights.path(pair)
-        if seen is not None:
-            return -1, (), (Step(*pair, seen, self._fit.coherence or ""),)
+        for shared in self._parts.shared(*pair):
+            seen = self._sights.path(shared)
+            if seen is not None:
+                return -1, (), (Step(*shared, seen, self._fit.coherence or ""),)
+            last = Edge("ww", *shared)
+            if premise(last, self._history) is None:  # at another of their locations this is the last one
+                return -1, (), (Step(*shared, (last,), self._fit.axiom),)
         if edge.rule == ATOMIC:
             overwritten = (Edge("rw", self._partner(pair[0]), pair[1]),)
             return place - 0.5, overwritten, (Step(*pair, overwritten, self._fit.atomicity or ""),)
-        earlier = [at for at in self._shown.get(pair, ()) if at < place and self._log[at][0] in kinds]
+        shown = self._shown.get(self._parts.pair(pair), ())
+        earlier = [at for at in shown if at < place and self._log[at][0] in kinds]
         if not earlier:
             return None
         way = self._shortcuts.along(self._arrows(earlier[0]))
-        if self._log[earlier[0]][0] != kernels.HELD:
-            return earlier[0], way, (Step(*pair, way, self._fit.axiom),)
-        end = way[-1].end
-        held = Step(pair[0], end, way, self._fit.axiom)
-        return earlier[0], way, (held, Step(*pair, (Edge("ww", pair[0], end),), self._fit.atomicity or ""))
+        kind, first, then, _ = self._log[earlier[0]]
+        if kind != kernels.HELD:
+            return earlier[0], way, (Step(first, then, way, self._fit.axiom),)
+        end = self._parts.beside(way[-1].end, then)
+        held = Step(first, end, way, self._fit.axiom)
+        return earlier[0], way, (held, Step(first, then, (Edge("ww", first, end),), self._fit.atomicity or ""))
 
     def _partner(self, store: int) -> int:
         """The load-reserved of a store-conditional."""
@@ -130,7 +143,10 @@ class _Proof:
     def _arrows(self, place: int) -> Path:
         """The path of an entry, forwards."""
         passages = self._log[place][3][::-1]
-        return tuple(_edge(by, a, b) for (a, _), (b, by) in pairwise(passages))
+        return tuple(self._edge(by, a, b) for (a, _), (b, by) in pairwise(passages))
+
+    def _edge(self, by: int, start: int, end: int) -> Edge:
+        return self._parts.exact(Edge(KINDS[by], start, end, ATOMIC if by == kernels.ATOMIC else ""))
 
     def _round(self, place: int) -> Path:
         """The cycle of an entry. That of a fact goes back from the end of its path by what it excludes."""
@@ -138,13 +154,9 @@ class _Proof:
         path = self._arrows(place)
         if kind in (kernels.CYCLE, kernels.CASE):
             start, by = passages[-1]
-            return (*path, _edge(by, passages[0][0], start))
+            return (*path, self._edge(by, passages[0][0], start))
         by = {kernels.UNIT: kernels.RW, kernels.HELD: kernels.ATOMIC}.get(kind, kernels.WW)
-        return (*path, _edge(by, path[-1].end, before))
-
-
-def _edge(by: int, start: int, end: int) -> Edge:
-    return Edge(KINDS[by], start, end, ATOMIC if by == kernels.ATOMIC else "")
+        return (*path, self._edge(by, path[-1].end, before))
 
 
 def premises(path: Path, history: History) -> list[Pair]:
@@ -153,14 +165,15 @@ def premises(path: Path, history: History) -> list[Pair]:
 
 
 def premise(edge: Edge, history: History) -> Pair | None:
-    """The pair of writes that an edge rests on, where it needs a reason: not for last and first writes."""
+    """The pair of writes that an edge rests on, where it needs a reason: not for last and first writes, nor where the
+    trace tells its store order."""
     if edge.kind == "ww":
         pair = edge.start, edge.end
     elif edge.kind == "rw" and history.source[edge.start] != INITIAL:
         pair = int(history.source[edge.start]), edge.end
     else:
         return None
-    return None if history.final[history.location[pair[1]]] == pair[1] else pair
+    return None if history.final[history.location[pair[1]]] == pair[1] or history.tells(*pair) else pair
 
 
 # --- shorter paths
@@ -191,7 +204,7 @@ class Shortcuts:
 
     def along(self, path: Path, *, closed: bool = False) -> Path:
         """A shortest path (or cycle) along its arrows and program order between its operations."""
-        if len(path) > LONG:
+        if len(path) > LONG or self._history.part_of is not None:
             return self._merged(path)
         if closed:
             found = (self._between(edge.end, edge.start, path, edge) for edge in path if edge.kind != "po")
@@ -268,7 +281,7 @@ class Sights:
         for operation in (history.location == location).nonzero()[0].tolist():
             thread, kind, source = int(history.thread[operation]), history.kind[operation], history.source[operation]
             own = (Edge("po", last[thread], operation),) if thread in last else ()
-            if kind != WRITE and own and source not in (INITIAL, last[thread]):
+            if kind != WRITE and own and source not in (AMBIGUOUS, INITIAL, last[thread]):
                 yield (last[thread], int(source)), own
             if kind == READ and source >= 0:
                 reads.setdefault(thread, []).append(operation)
@@ -282,11 +295,11 @@ class Sights:
                 last[thread] = operation
 
     def _successive(self, location: int) -> Iterator[tuple[Pair, int]]:
-        history = self._history
         last: dict[int, int] = {}
-        for operation in (history.location == location).nonzero()[0].tolist():
-            thread, kind = int(history.thread[operation]), history.kind[operation]
-            seen = [int(history.source[operation])] if kind != WRITE else []
+        here = (self._history.location == location).nonzero()[0]
+        columns = (column[here].tolist() for column in (self._history.thread, self._history.kind, self._history.source))
+        for operation, thread, kind, source in zip(here.tolist(), *columns, strict=True):
+            seen = [source] if kind != WRITE and source != AMBIGUOUS else []
             for write in seen + ([operation] if kind in (WRITE, RMW) else []):
                 before = last.get(thread, INITIAL)
                 if before not in (INITIAL, write):
@@ -307,12 +320,19 @@ def location_path(history: History, write: int, operation: int) -> Path:
 
 
 def _access_before(history: History, operation: int, *, wrote: bool = False) -> int:
-    """The last access of the same thread to the same location; or the last that wrote there."""
-    mine = history.location[:operation] == history.location[operation]
-    mine &= history.thread[:operation] == history.thread[operation]
-    if wrote:
-        mine &= history.kind[:operation] != READ
-    return int(mine.nonzero()[0][-1])
+    """The last access of the same thread to the same location of which the write it saw is known; or the last that
+    wrote there."""
+    width = NEAR
+    while True:
+        low = max(0, operation - width)
+        mine = history.location[low:operation] == history.location[operation]
+        mine &= (history.kind[low:operation] != READ) | (history.source[low:operation] != AMBIGUOUS)
+        mine &= history.thread[low:operation] == history.thread[operation]
+        if wrote:
+            mine &= history.kind[low:operation] != READ
+        if low == 0 or mine.any():
+            return low + int(mine.nonzero()[0][-1])
+        width *= 8
 
 
 def location_cycle(history: History, read: int, fit: Fit) -> Cycle:

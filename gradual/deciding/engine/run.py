@@ -67,7 +67,8 @@ class Run:
         alone = len(self.histories) == 1
         nodes = get(now, "nodes") if alone else len(self.building.mark)
         return tables.Tables(
-            rows("node", nodes + 1), rows("slot", self.operations + self.locations + 1), rows("place", self.locations),
+            rows("node", nodes + 1), rows("slot", self.operations + self.locations + 1),
+            rows("part", len(self.batch.part)), rows("place", self.locations),
             self.building.edge, rows("pair", 0), rows("literal", 0), rows("bucket", 0), rows("held", 1),
             rows("entry", 0), rows("passage", 0), rows("queue", kernels.LOOK + 1), rows("now", 1))
 

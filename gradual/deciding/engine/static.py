@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from gradual.deciding.compiler import kernel
+from gradual.compiler import kernel
 from gradual.deciding.engine.kernels import (
     DONE,
     FENCE,
@@ -64,11 +64,14 @@ class Batch(NamedTuple):
     """Edges made elsewhere."""
     virtual: Any
     """Their virtual nodes."""
+    part: Any
+    """Where accesses mix sizes; else one row."""
     now: Any
 
 
 FIELDS: dict[str, str] = {
-    # per operation; source: the write that a read reads, NONE for the initial value, less for what reads nothing;
+    # per operation; source: the write that a read reads, NONE for the initial value, less for what reads nothing and
+    # for a read of which that is open;
     # tags: bit k says whether the operation is in the plan's k-th set
     # pair: of a load-reserved its store-conditional, and the other way round, or NONE
     "operation": "kind thread location source rank pair tags:i8",
@@ -83,12 +86,14 @@ FIELDS: dict[str, str] = {
     "target": "state set",
     # reads-from that orders: within a thread, across threads; the sets its ends must be in
     "reading": "within across from_set to_set",
-    "given": "start end",
+    "given": "start end by",
     "virtual": "state operation",
-    # is coherence asked for; conflicts after which a history is left undecided
-    "asked": "coherent patience:i8",
-    # by node: the last node it has an edge to, of a virtual node the operation it belongs to, of a read the one before
-    # it since its thread last wrote there; by place: the operations thread by thread
+    # per event: the first event of its access, which is its node; those of one row are not in program order
+    "part_of": "whole row",
+    # is coherence asked for; conflicts after which a history is left undecided; do accesses mix sizes
+    "asked": "coherent patience:i8 mixed",
+    # by node: the last node it has an edge to, the operation whose node it is or that it belongs to, of a read the one
+    # before it since its thread last wrote there; by place: the operations thread by thread
     "mark": "led at by_thread read_before",
     "thread": "count",
     # what a gatherer holds: cells, how many, of which thread's round
@@ -142,6 +147,10 @@ def build(b: Batch, s: Building, h: int) -> int:
     now.bad = NONE
     for e in range(n):
         s.mark[e].led = NONE
+        s.mark[e].at = e
+    if b.now[0].mixed == 1:
+        for e in range(n):
+            s.mark[e].at = b.part[e].whole
     for i in range(len(s.virtual_at)):
         s.virtual_at[i].node = NONE
     for i in range(b.history[h].virtual, b.history[h + 1].virtual):
@@ -153,8 +162,11 @@ def build(b: Batch, s: Building, h: int) -> int:
         if b.operation[low + e].thread != thread:
             thread = b.operation[low + e].thread
             now.round += 1
-        for c in range(len(b.gatherer) - 1):
-            draw(b, s, low, n, e, c)
+        if b.now[0].mixed == 0:
+            for c in range(len(b.gatherer) - 1):
+                draw(b, s, low, n, e, c)
+        elif i == 0 or b.part[s.mark[i - 1].by_thread].row != b.part[e].row:
+            draw_row(b, s, low, n, i)
         for c in range(len(b.gatherer) - 1):
             gather(b, s, low, n, e, c)
         if b.operation[low + e].kind != FENCE:
@@ -164,11 +176,22 @@ def build(b: Batch, s: Building, h: int) -> int:
             elif b.now[0].coherent != INCOHERENT_TOO:
                 cohere(b, s, low, e)
     for i in range(b.history[h].given, b.history[h + 1].given):
-        add(s, b.given[i].start, b.given[i].end, PO)
+        first, then = b.given[i].start, b.given[i].end
+        add(s, s.mark[first].at if first < n else first, s.mark[then].at if then < n else then, b.given[i].by)
     demand_last(b, s, h)
     if now.full == 1:
         return FULL
     return BUILT if now.bad == NONE else INCOHERENT
+
+
+@kernel
+def draw_row(b: Batch, s: Building, low: int, n: int, first: int) -> None:
+    """Edges to all events of a row, before any of them is gathered."""
+    i, row = first, b.part[s.mark[first].by_thread].row
+    while i < n and b.part[s.mark[i].by_thread].row == row:
+        for c in range(len(b.gatherer) - 1):
+            draw(b, s, low, n, s.mark[i].by_thread, c)
+        i += 1
 
 
 @kernel
@@ -217,7 +240,7 @@ def new_node(s: Building, n: int, e: int) -> int:
 def node_of(s: Building, n: int, state: int, e: int) -> int:
     """The node of an operation in a state; made when it is first needed."""
     if state == BASE:
-        return e
+        return s.mark[e].at
     at = (state - 1) * n + e
     if s.virtual_at[at].node == NONE:
         s.virtual_at[at].node = new_node(s, n, e)
@@ -313,7 +336,7 @@ def gather(b: Batch, s: Building, low: int, n: int, e: int, c: int) -> None:
     for k in range(b.gatherer[c].first, b.gatherer[c + 1].first):
         if b.operation[low + e].tags >> b.gathered[k].set & 1:
             state = b.gathered[k].state
-            a = e if state == BASE else s.virtual_at[(state - 1) * n + e].node
+            a = s.mark[e].at if state == BASE else s.virtual_at[(state - 1) * n + e].node
             i = holder(b, s, low, e, c)
             if a != NONE and i != NONE and not holds(s, i, a):
                 let_go(s, i, a)
@@ -362,8 +385,8 @@ def read_from(b: Batch, s: Building, low: int, e: int) -> None:
         reading = b.reading[k]
         counts = reading.within == 1 if write.thread == read.thread else reading.across == 1
         if counts and write.tags >> reading.from_set & 1 and read.tags >> reading.to_set & 1:
-            add(s, w, e, WR)
-            s.mark[w].led = e
+            add(s, s.mark[w].at, s.mark[e].at, WR)
+            s.mark[s.mark[w].at].led = s.mark[e].at
             return
 
 
@@ -376,16 +399,18 @@ def cohere(b: Batch, s: Building, low: int, e: int) -> None:
         seen.write = NONE
     if kind != WRITE:
         w = b.operation[low + e].source
-        if w != seen.write:
+        if w >= NONE and w != seen.write:
             if w < 0 and now.bad == NONE:
                 now.bad = e
             if w >= 0 and seen.write != NONE:
-                add(s, seen.write, w, WW)
+                add(s, s.mark[seen.write].at, s.mark[w].at, WW)
             seen.write = w
     if kind != READ:
         own = seen.write != NONE and b.operation[low + seen.write].thread == b.operation[low + e].thread
-        if seen.write != NONE and s.mark[seen.write].led != e and not (own and b.now[0].coherent == OWN_KEPT):
-            add(s, seen.write, e, WW)
+        if seen.write != NONE and not (own and b.now[0].coherent == OWN_KEPT):
+            saw, to = s.mark[seen.write].at, s.mark[e].at
+            if s.mark[saw].led != to:
+                add(s, saw, to, WW)
         seen.write = e
 
 
@@ -399,18 +424,18 @@ def cohere_but_reads(b: Batch, s: Building, low: int, e: int) -> None:
         seen.write = NONE
         seen.read = NONE
     w = b.operation[low + e].source
-    if kind != WRITE and w != seen.write and seen.write != NONE:
+    if kind != WRITE and w >= NONE and w != seen.write and seen.write != NONE:
         if w < 0 and now.bad == NONE:
             now.bad = e
         if w >= 0:
-            add(s, seen.write, w, WW)
+            add(s, s.mark[seen.write].at, s.mark[w].at, WW)
     if kind != READ:
         while seen.read != NONE:
             if b.operation[low + seen.read].source != e:
-                add(s, b.operation[low + seen.read].source, e, WW)
+                add(s, s.mark[b.operation[low + seen.read].source].at, s.mark[e].at, WW)
             seen.read = s.mark[seen.read].read_before
         if seen.write != NONE:
-            add(s, seen.write, e, WW)
+            add(s, s.mark[seen.write].at, s.mark[e].at, WW)
         seen.write = e
     if kind == READ and w >= 0 and w != seen.write:
         s.mark[e].read_before = seen.read
@@ -430,7 +455,7 @@ def demand_last(b: Batch, s: Building, h: int) -> None:
         if b.operation[low + e].kind == WRITE or b.operation[low + e].kind == RMW:
             last = b.location[b.history[h].place + b.operation[low + e].location].final
             if last >= 0 and last != e:
-                add(s, e, last, WW)
+                add(s, s.mark[e].at, s.mark[last].at, WW)
 
 
 @kernel
@@ -467,9 +492,24 @@ def load(b: Batch, s: Building, g: Tables, h: int) -> None:
         for x in range(locations):
             open_pairs(g, n + x)
     index_edges_out(s, g)
+    g.now[0].mixed = b.now[0].mixed
+    if g.now[0].mixed == 1:
+        link_parts(b, g, n)
     for a in range(g.now[0].nodes):
         if g.node[a].waits == 0:
             enqueue(g, a)
+
+
+@kernel
+def link_parts(b: Batch, g: Tables, n: int) -> None:
+    """The events of each access, one behind the other: they happen with the first one, and wait for it for ever."""
+    for e in range(n - 1, -1, -1):
+        g.part[e].next = NONE
+        g.part[e].whole = b.part[e].whole
+        if e + 1 < n and b.part[e + 1].whole == b.part[e].whole:
+            g.part[e].next = e + 1
+        if g.part[e].whole != e:
+            g.node[e].waits += 1
 
 
 @kernel
@@ -496,7 +536,6 @@ def reset(g: Tables, n: int, nodes: int, locations: int) -> None:
     now.bump = 1.0
     now.conflicts = 0
     now.known = 0
-    now.taken_back = 0
 
 
 @kernel
@@ -507,8 +546,8 @@ def index_readers(b: Batch, g: Tables, low: int) -> None:
     for slot in range(n + now.locations + 1):
         g.slot[slot].unread = 0
     for e in range(n):
-        if b.operation[low + e].kind == READ or b.operation[low + e].kind == RMW:
-            w = b.operation[low + e].source
+        w = b.operation[low + e].source
+        if w >= NONE and (b.operation[low + e].kind == READ or b.operation[low + e].kind == RMW):
             g.node[e].slot = w if w >= 0 else n + b.operation[low + e].location
             g.slot[g.node[e].slot].unread += 1
     first = 0

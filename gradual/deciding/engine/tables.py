@@ -19,6 +19,9 @@ FIELDS: dict[str, str] = {
     # per slot (a write; behind all operations the initial value of each location), and one more; by place, the
     # reads, slot by slot
     "slot": "unread readers reader",
+    # per event where accesses mix sizes, else one row: the first event of its access, the next one of that or NONE; of
+    # an access that waits, its event that does, and the one of another access that it waits for
+    "part": "whole next through other",
     # per location: the slot it holds, the writes that wait there; the store-conditionals whose load-reserved reads what
     # has been there, the latest first, and how many of them are still to come
     "place": "current parked opened open",
@@ -40,9 +43,9 @@ FIELDS: dict[str, str] = {
     # nodes on the way back from a write
     "queue": "node came by",
     # the one row of numbers that change all the time
-    "now": ("operations nodes locations exclusive performed stacked heaped phase indexed buckets edges cycle choices "
-            "stamp pairs assigned levels clauses held fresh followed learnt falsified proved entries passages seed:i8 "
-            "bump:f8 budget:i8 conflicts:i8 known:i8 taken_back:i8"),
+    "now": ("operations nodes locations exclusive mixed performed stacked heaped phase indexed buckets edges "
+            "cycle choices stamp pairs assigned levels clauses held fresh followed learnt falsified proved "
+            "entries passages seed:i8 bump:f8 budget:i8 conflicts:i8 known:i8"),
 }
 """The tables and their fields. Lists of the same length as a table stand in it as fields: the fewer tables there are,
 the sooner the kernels are compiled."""
@@ -57,6 +60,7 @@ class Tables(NamedTuple):
 
     node: Any
     slot: Any
+    part: Any
     place: Any
     edge: Any
     pair: Any

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
+from gradual import compiler
+from gradual.compiler.waiting import in_time
 from gradual.deadline import Deadline
-from gradual.deciding import compiler
-from gradual.deciding.compiler.waiting import in_time
 from gradual.deciding.engine import kernels as engine_kernels
 from gradual.deciding.engine import static, tables
 from gradual.deciding.engine.run import Run

@@ -17,16 +17,17 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from gradual.deciding.compiler import kernel
+from gradual.compiler import kernel
 from gradual.deciding.engine.static import BUILT, FULL, Batch, Building, build
 
 NONE = -1
 READ, WRITE, RMW, FENCE = range(4)
 DONE, MORE_ROOM, PAUSE = range(3)
 FIELDS: dict[str, str] = {
-    # per node: an edge (the newest one; others are chained), its chain and its position there
+    # per node: an edge (the newest one; others are chained), its chain and its position there, whether its clock has
+    # changed since anything was inferred from it
     # and, by place: the writes group by group; the last node of each chain; the nodes, topologically
-    "event": "kind location source first chain position waits reader next_reader group member last order",
+    "event": "kind location source first chain position waits reader next_reader group member last order changed",
     "arrow": "start end next",
     # per location its first group, and an rmw that reads its initial value; per group: the next one of the location,
     # its chain, where its writes begin
@@ -77,7 +78,6 @@ def saturate_all(b: Batch, s: Building, g: Graph, ordered: Ordered) -> int:
             if not sort_topologically(g):
                 ordered.history[now.history].contradicted = 1
                 break
-            set_clocks(g)
             before = now.arrows
             if not infer(g):
                 return MORE_ROOM
@@ -109,6 +109,7 @@ def lay_out(b: Batch, s: Building, g: Graph) -> bool:
         event.first = NONE
         event.chain = NONE
         event.reader = NONE
+        event.changed = 1
     for e in range(now.operations):
         w = b.operation[low + e].source
         if w >= 0 and (g.event[e].kind == READ or g.event[e].kind == RMW):
@@ -145,31 +146,44 @@ def draw_arrow(g: Graph, a: int, b: int) -> None:
 
 @kernel
 def find_chains(b: Batch, g: Graph, low: int) -> None:
-    """Cover the operations by chains: each goes behind the last one of a chain that comes just before it (or before
-    what does), of its own kind first."""
+    """Cover the operations by chains: each goes behind the last one of a chain that comes before it, of its own kind
+    first."""
     now = g.now[0]
     now.chains = 0
     for e in range(now.operations):
-        best, liking = NONE, NONE
-        k = g.event[e].first
-        while k != NONE:
-            a = g.arrow[k].start
-            if fondness(b, g, low, e, a) > liking:
-                best, liking = a, fondness(b, g, low, e, a)
-            j = g.event[a].first
-            while j != NONE and liking < FOND:
-                if fondness(b, g, low, e, g.arrow[j].start) > liking:
-                    best, liking = g.arrow[j].start, fondness(b, g, low, e, g.arrow[j].start)
-                j = g.arrow[j].next
-            k = g.arrow[k].next
-        if best == NONE:
+        last = last_before(b, g, low, e)
+        if last == NONE:
             g.event[e].chain = now.chains
             g.event[e].position = 0
             now.chains += 1
         else:
-            g.event[e].chain = g.event[best].chain
-            g.event[e].position = g.event[best].position + 1
+            g.event[e].chain = g.event[last].chain
+            g.event[e].position = g.event[last].position + 1
         g.event[g.event[e].chain].last = e
+
+
+NEAR = 24
+"""Nodes that are looked at before an operation: fences and rmws stand between it and the last one of its kind."""
+
+
+@kernel
+def last_before(b: Batch, g: Graph, low: int, e: int) -> int:
+    """The last one of a chain that e fits behind best, of those that are near; NONE where there is none."""
+    best, liking, done, i = NONE, NONE, 1, 0
+    g.event[0].order = e
+    while i < done and liking < FOND:
+        k = g.event[g.event[i].order].first
+        while k != NONE:
+            a = g.arrow[k].start
+            fits = fondness(b, g, low, e, a)
+            if fits > liking:
+                best, liking = a, fits
+            if done < NEAR and done < g.now[0].nodes:
+                g.event[done].order = a
+                done += 1
+            k = g.arrow[k].next
+        i += 1
+    return best
 
 
 FOND = 2
@@ -294,41 +308,46 @@ def sort_topologically(g: Graph) -> bool:
 
 
 @kernel
-def set_clocks(g: Graph) -> None:
-    for i in range(g.now[0].nodes):
-        a = g.event[i].order
-        k = g.event[a].first
-        while k != NONE:
-            pass_on(g, a, g.arrow[k].end)
-            k = g.arrow[k].next
-
-
-@kernel
 def pass_on(g: Graph, a: int, b: int) -> None:
     """a comes before b: b is after all that a is after, and after a."""
-    chains = g.now[0].chains
+    chains, changed = g.now[0].chains, g.event[b].changed
     theirs, mine = a * chains, b * chains
     for c in range(chains):
         if g.clock[theirs + c].latest > g.clock[mine + c].latest:
             g.clock[mine + c].latest = g.clock[theirs + c].latest
+            changed = 1
     own = g.event[a].chain
     if own != NONE and g.event[a].position > g.clock[mine + own].latest:
         g.clock[mine + own].latest = g.event[a].position
+        changed = 1
+    g.event[b].changed = changed
 
 
 @kernel
 def infer(g: Graph) -> bool:
-    """Both rules, for all operations. False when there is no room for an edge."""
+    """Both rules for all whose clocks have changed, which then pass them on. False: no room for an edge."""
     for i in range(g.now[0].nodes):
         e = g.event[i].order
-        kind = g.event[e].kind
-        if kind == FENCE:
-            continue
-        if kind != WRITE and g.event[e].source >= 0 and not infer_before_source(g, e):
-            return False
-        if kind != READ and not infer_after_readers(g, e):
-            return False
+        if g.event[e].changed == 1:
+            g.event[e].changed = 0
+            if not infer_at(g, e):
+                g.event[e].changed = 1
+                return False
+            k = g.event[e].first
+            while k != NONE:
+                pass_on(g, e, g.arrow[k].end)
+                k = g.arrow[k].next
     return True
+
+
+@kernel
+def infer_at(g: Graph, e: int) -> bool:
+    kind = g.event[e].kind
+    if kind == FENCE:
+        return True
+    if kind != WRITE and g.event[e].source >= 0 and not infer_before_source(g, e):
+        return False
+    return kind == READ or infer_after_readers(g, e)
 
 
 @kernel

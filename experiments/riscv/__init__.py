@@ -1,0 +1,1 @@
+"""RISC-V litmus tests: our answers beside herd's."""

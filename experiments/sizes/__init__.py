@@ -1,0 +1,1 @@
+"""Accesses of different sizes to common bytes, held against brute force over bytes."""

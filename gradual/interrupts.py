@@ -21,6 +21,6 @@ def heed() -> None:
 
 
 def _hear(_number: int, _frame: FrameType | None) -> None:
-    global _heard  # noqa: PLW0603  (there is one process, and one Ctrl-C)
+    global _heard
     _heard = True
     raise KeyboardInterrupt

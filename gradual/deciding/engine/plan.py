@@ -363,11 +363,11 @@ def ranks(histories: Sequence[History]) -> Column:
         place = np.where(late[of], _in_thread(of * (int(thread.max()) + 1) + thread), place)
     start = 0
     for size, history in zip(sizes, histories, strict=True):
-        if history.begin is not None and (begun := _by_begin(history)) is not None:
+        if history.begin is not None and (timed := _by_time(history)) is not None:
             readers = np.flatnonzero(history.source >= 0)
             if not _late([history], np.zeros(len(readers), dtype=np.int64),
-                         begun[history.source[readers]] > begun[readers])[0]:
-                place[start:start + size] = begun
+                         timed[history.source[readers]] > timed[readers])[0]:
+                place[start:start + size] = timed
         start += size
     return place
 
@@ -387,18 +387,18 @@ def _in_thread(thread: Column) -> Column:
     return found
 
 
-def _by_begin(history: History) -> Column | None:
-    """The place of each operation by when it began: one of which that is not known with the one before it in its
-    thread. None where hardly anybody tells."""
+def _by_time(history: History) -> Column | None:
+    """The place of each operation by when it ended, or began where nobody knows that; one of which neither is known
+    with the one before it in its thread. None where hardly anybody tells."""
     if history.begin is None or (history.begin != NO_TICK).sum() * 2 < len(history):
         return None
+    times = np.stack([history.begin, history.begin if history.end is None else history.end])
+    if int(times.max()) >= LATEST // len(history.threads):
+        times = np.unique(times, return_inverse=True)[1].reshape(times.shape)
     order = by_thread(history)
-    moment = np.maximum(history.begin[order], 0)
-    if int(moment.max()) >= LATEST // len(history.threads):
-        moment = np.unique(moment, return_inverse=True)[1]
-    later = history.thread[order].astype(np.int64) * (int(moment.max()) + 1)  # than all of the thread before
+    later = history.thread[order].astype(np.int64) * (int(times.max()) + 1)  # than all of the thread before
     begun = np.empty(len(history), dtype=np.int64)
-    begun[order] = np.maximum.accumulate(moment + later) - later
+    begun[order] = np.maximum.accumulate(np.maximum(times[0, order], 0) + later) - later
     place = np.empty(len(history), dtype=np.int64)
-    place[np.argsort(begun, kind="stable")] = np.arange(len(history))
+    place[np.argsort(np.maximum(begun, times[1]), kind="stable")] = np.arange(len(history))
     return place

@@ -13,6 +13,8 @@ from . import _batches
 SUMMARY = "Parquet with the columns of CSV, rows of one history together"
 EXTENSIONS = ("parquet", "pq")
 EXAMPLE = _batches.TABLE
+_AT_ONCE = 1 << 18
+"""Rows of a batch: each one costs something of its own."""
 
 
 def recognise(head: bytes) -> bool:
@@ -26,7 +28,7 @@ def _open(source: Any) -> _batches.Opened:
     first = ParquetFile(source)
     words = [column.name for column in first.schema_arrow if column.type == string()]
     file = ParquetFile(source, metadata=first.metadata, read_dictionary=words)  # as it has them: a number for each
-    return file.schema_arrow.names, file.iter_batches()
+    return file.schema_arrow.names, file.iter_batches(_AT_ONCE)
 
 
 def read(stream: BinaryIO, file: str, options: Options) -> Iterator[History | InputError]:

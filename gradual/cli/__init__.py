@@ -23,6 +23,7 @@ def _commands() -> None:
     import gc
 
     gc.set_threshold(200_000, 20, 100)  # little of what we make is in cycles: looking for them costs more than it frees
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's, which takes longer to start them than all the rest
     from gradual.cli.commands import program
 
     program(sys.argv[1] if len(sys.argv) > 1 else None)()

@@ -101,18 +101,25 @@ class Plan:
             self._link(0, before, 0, after)
 
     def _one_by_one(self, transition: Transition) -> None:
-        relation = transition.step.relation
-        if relation not in self._pairs:
-            self._pairs[relation] = self._listed(relation)
-        a, b = self._pairs[relation][:, ::-1 if transition.step.inverse else 1].T
+        a, b = self._related(transition.step.relation)[:, ::-1 if transition.step.inverse else 1].T
         kept = self._mask(transition.before)[a] & self._mask(transition.after)[b]
         self._link(transition.start, a[kept], transition.end, b[kept])
 
+    def _related(self, relation: str) -> Column:
+        if relation not in self._pairs:
+            self._pairs[relation] = self._listed(relation)
+        return self._pairs[relation]
+
     def _listed(self, relation: str) -> Column:
-        if relation not in (NEXT, AGAIN, ANEW):
+        if relation == NEXT:
+            return np.concatenate([_successive(history) + start
+                                   for history, start in zip(self.histories, self._starts, strict=False)])
+        if relation not in (AGAIN, ANEW):
             return listed(self.histories, relation)
-        return np.concatenate([_successive(history, relation).astype(np.int64) + start
-                               for history, start in zip(self.histories, self._starts, strict=False)])
+        pairs, kind, source = self._related(NEXT), self._joined("kind"), self._joined("source")
+        read = ((kind == READ) | (kind == RMW)) & (source != AMBIGUOUS)
+        again = source[pairs[:, 0]] == source[pairs[:, 1]]
+        return np.asarray(pairs[read[pairs].all(axis=1) & (again if relation == AGAIN else ~again)])
 
     def _by_time(self, transition: Transition) -> None:
         """Reads that ended before an access began share a node, which comes after the one before: so whatever began
@@ -335,20 +342,15 @@ def _table(name: str, plain: bool, **columns: Column) -> Any:
     return table
 
 
-def _successive(history: History, relation: str) -> Column:
-    """From each access to the next of its thread at its location; or where both read, the same write or not."""
+def _successive(history: History) -> Column:
+    """From each access to the next of its thread at its location."""
     accesses = np.flatnonzero(history.kind != FENCE)
     places = max(len(history.locations), 1)
     place = history.thread[accesses].astype(np.int64) * places + history.location[accesses]
     place = place.astype(np.min_scalar_type(len(history.threads) * places))  # small numbers are sorted much faster
     by_place = np.argsort(place, kind="stable")
     order, same = accesses[by_place], np.diff(place[by_place]) == 0
-    pairs = np.stack([order[:-1][same], order[1:][same]], axis=1)
-    if relation == NEXT:
-        return pairs
-    reads = (((history.kind == READ) | (history.kind == RMW)) & (history.source != AMBIGUOUS))[pairs].all(axis=1)
-    again = history.source[pairs[:, 0]] == history.source[pairs[:, 1]]
-    return np.asarray(pairs[reads & (again if relation == AGAIN else ~again)])
+    return np.stack([order[:-1][same], order[1:][same]], axis=1)
 
 
 def ranks(histories: Sequence[History]) -> Column:

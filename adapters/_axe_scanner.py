@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from gradual.history import FENCE, NO_TICK, RMW, WRITE, Column, History, InputEr
 from . import _axe_kernels as kernels
 from ._cells import Integers, Words
 from ._rows import COLUMNS
+from ._text import Text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,13 +29,6 @@ BLOCK = 1 << 20
 ROOM = 1 << 17
 """Statements that are found at a time."""
 _OPS = ("R", "W", "RMW", "F", "final")
-
-
-class Text(NamedTuple):
-    """The text of one history, and the line on which it begins."""
-
-    data: bytes
-    line: int
 
 
 Item = History | InputError | Text
@@ -68,8 +62,8 @@ class Scanner:
         self._now = self._tables.now[0]
         self._now["line"] = self._now["first_line"] = text.line
 
-    def items(self, stream: BinaryIO, name: Callable[[bytes, int, int], str]) -> Iterator[Item]:
-        """The histories as they come; `name` calls one by its text, line and number."""
+    def items(self, stream: BinaryIO, name: Callable[[bytes, int], str]) -> Iterator[Item]:
+        """The histories as they come; `name` calls one by its text and number."""
         while not self._now["last"]:
             self._read(stream)
             tables = self._tables._replace(text=np.frombuffer(self._data, dtype=kernels.FIELDS["text"]))
@@ -99,7 +93,7 @@ class Scanner:
         self._now["at"] -= done
         self._now["first"] = 0
 
-    def _made(self, name: Callable[[bytes, int, int], str]) -> Iterator[Item]:
+    def _made(self, name: Callable[[bytes, int], str]) -> Iterator[Item]:
         """The histories that the scanner has found the end of."""
         count, found = int(self._now["histories"]), int(self._now["statements"])
         before = sum(map(len, self._found))
@@ -115,8 +109,8 @@ class Scanner:
         bounds = np.concatenate([[0], ends])
         wanted = np.array([self._options.share.has(first + at) for at in range(count)])
         plain = wanted & (ended["odd"] == 0) & (np.diff(bounds) > 0)
-        names = [name(self._data[start:past], line, first + at) if plain[at] else "" for at, (start, past, line)
-                 in enumerate(zip(*(ended[column].tolist() for column in ("first", "past", "line")), strict=True))]
+        names = [name(self._data[start:past], first + at) if plain[at] else "" for at, (start, past)
+                 in enumerate(zip(ended["first"].tolist(), ended["past"].tolist(), strict=True))]
         share(count)
         made = _histories(statements, bounds, plain, names, self._file, self._options)
         del statements
@@ -199,4 +193,4 @@ def _breaks_clocks(run: Column, statements: Column, runs: int) -> Column:
     return broken
 
 
-__all__ = ["BLOCK", "Item", "Scanner", "Text", "load"]
+__all__ = ["BLOCK", "Item", "Scanner", "load"]

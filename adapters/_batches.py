@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from functools import partial
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from gradual.history import History, InputError, Options
 
 from ._lines import BY_COLUMNS
 from ._rows import (
     LINE,
+    REQUIRED,
     Groups,
     Operation,
     Row,
@@ -42,8 +43,15 @@ _AT_FIRST, _TOGETHER = 1 << 16, 1 << 20
 Names = tuple[str | None, ...]
 """The name of each column that `header` chose in a file."""
 
-Opened = tuple[list[str], "Iterable[pa.RecordBatch]"]
-"""The column names of a file and its batches."""
+
+class Opened(NamedTuple):
+    """A file whose batches have not been read."""
+
+    names: list[str]
+    batches: Callable[[list[str]], Iterable[pa.RecordBatch]]
+    """With these columns, and maybe others."""
+    empty: frozenset[str] = frozenset()
+    """Columns that hold nothing, as far as that is known."""
 
 
 def read(stream: BinaryIO, file: str, options: Options, opener: Callable[[Any], Opened],
@@ -52,8 +60,9 @@ def read(stream: BinaryIO, file: str, options: Options, opener: Callable[[Any], 
     import pyarrow as pa
 
     try:
-        names, batches = opener(pa.BufferReader(stream.read()))
-        columns = header(names)
+        opened = opener(pa.BufferReader(stream.read()))
+        columns = _filled(header(opened.names), opened.empty)
+        rest = _Ended(opened.batches([name for name in columns if name is not None]))
     except MemoryError:
         raise
     except (pa.ArrowException, OSError) as error:
@@ -61,23 +70,28 @@ def read(stream: BinaryIO, file: str, options: Options, opener: Callable[[Any], 
     except ValueError as error:
         yield InputError(str(error), file)
     else:
-        yield from _histories(batches, columns, file, options)
+        del opened  # a large history is decided while this waits
+        yield from _histories(rest, columns, file, options)
+
+
+def _filled(columns: Names, empty: Container[str | None]) -> Names:
+    """Without the columns that hold nothing; those that every table has tell how many rows there are."""
+    return (*columns[:REQUIRED], *(None if name in empty else name for name in columns[REQUIRED:]))
 
 
 def _first_line(error: Exception) -> str:
     return str(error).split("\n", 1)[0]
 
 
-def _histories(batches: Iterable[pa.RecordBatch], columns: Names, file: str,
-               options: Options) -> Iterator[History | InputError]:
+def _histories(rest: _Ended, columns: Names, file: str, options: Options) -> Iterator[History | InputError]:
     """Histories by columns, some batches at a time; from where that does not work, by rows."""
+    from ._arrays import table
     from ._columns import Declined, Table
 
     groups = Groups(file, options)
     held: list[pa.RecordBatch] = []
     row, wanted = 0, min(_AT_FIRST, _TOGETHER) if columns[-1] else 1 << 62
-    rest = _Ended(batches)
-    while True:
+    while not options.hex:  # which columns know nothing of
         while ((sum(batch.num_rows for batch in held) < wanted or _goes_on(held, columns[-1]))
                and (batch := next(rest, None)) is not None):
             held.append(batch)
@@ -85,19 +99,21 @@ def _histories(batches: Iterable[pa.RecordBatch], columns: Names, file: str,
         if not rows or rest.error is not None:
             break
         try:
-            table = Table(_cells_of(held, columns), rows, row + 1, file, options)
+            cells = table([name and [batch.column(name) for batch in held] for name in columns])
+            found = Table(cells, rows, row + 1, file, options)
+            del cells
         except Declined:
             break
-        more = rows >= wanted
-        count = len(table.bounds) - 1 - more  # the last history may go on in the next batch
+        more = not rest.ended
+        count = len(found.bounds) - 1 - more  # the last history may go on in the next batch
         if count:
-            done = int(table.bounds[count])
-            made = table.histories(count, groups, partial(_some_rows, held, columns, file, row))
+            done = int(found.bounds[count])
+            made = found.histories(count, groups, partial(_some_rows, held, columns, file, row))
             held, row = _between(held, done, rows), row + done
             yield from made
         if not more:
             return
-        wanted = max(min(2 * wanted, _TOGETHER), 2 * (rows - int(table.bounds[count])))
+        wanted = max(min(2 * wanted, _TOGETHER), 2 * (rows - int(found.bounds[count])))
     yield from groups.histories(_rows(chain(held, rest.again()), columns, file, row))
 
 
@@ -113,30 +129,27 @@ class _Ended(Iterator["pa.RecordBatch"]):
 
     def __init__(self, batches: Iterable[pa.RecordBatch]) -> None:
         self._batches = iter(batches)
+        self.ended = False
         self.error: Exception | None = None
 
     def __next__(self) -> pa.RecordBatch:
         import pyarrow as pa
 
-        if self.error is None:
-            try:
-                return next(self._batches)
-            except MemoryError:
-                raise
-            except (pa.ArrowException, OSError, ValueError) as error:
-                self.error = error
+        try:
+            return next(self._batches)
+        except MemoryError:
+            raise
+        except StopIteration:
+            self.ended = True
+        except (pa.ArrowException, OSError, ValueError) as error:
+            self.ended, self.error = True, error
+        self._batches = iter(())  # and what they are read from
         raise StopIteration
 
     def again(self) -> Iterator[pa.RecordBatch]:
         yield from self
         if self.error is not None:
             raise self.error
-
-
-def _cells_of(batches: list[pa.RecordBatch], columns: Names) -> list[pa.Array | None]:
-    from ._columns import joined
-
-    return [None if name is None else joined([batch.column(name) for batch in batches]) for name in columns]
 
 
 def _between(batches: list[pa.RecordBatch], start: int, stop: int) -> list[pa.RecordBatch]:

@@ -1,8 +1,9 @@
-"""Columns of a table that never were Arrow's: to load it takes longer than to read a small trace."""
+"""Columns of a table as numpy has them: to load Arrow takes longer than to read a small trace."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from gradual.history import Column
 
 @dataclass(frozen=True)
 class Integers:
-    """int64, where they are given."""
+    """int64 or uint64, where they are given."""
 
     value: Column
     given: Column | None = None
@@ -20,10 +21,6 @@ class Integers:
     def __len__(self) -> int:
         return len(self.value)
 
-    @property
-    def null_count(self) -> int:
-        return 0 if self.given is None else int(len(self) - np.count_nonzero(self.given))
-
     def slice(self, start: int, length: int) -> Integers:
         those = slice(start, start + length)
         return Integers(self.value[those], None if self.given is None else self.given[those])
@@ -31,7 +28,7 @@ class Integers:
 
 @dataclass(frozen=True)
 class Words:
-    """Some words, and which of them each row has."""
+    """Some words, and which of them each row has, -1 where it has none."""
 
     code: Column
     words: tuple[str, ...]
@@ -41,3 +38,8 @@ class Words:
 
     def slice(self, start: int, length: int) -> Words:
         return Words(self.code[start:start + length], self.words)
+
+
+def narrow(count: int) -> np.dtype[Any]:
+    """What holds -1 and so many numbers from 0 on."""
+    return np.min_scalar_type(-max(count, 1))

@@ -37,18 +37,19 @@ from gradual.history import (
 )
 from gradual.history.annotations import ABSENT, PAIRS, says_anything
 from gradual.history.image import Image
-from gradual.history.reads_from import Values, noted, sources
+from gradual.history.reads_from import Values, by_sorting, noted, sources
 from gradual.history.sizes import low_bytes
 
-from ._cells import Integers, Words
-from ._rows import EXCLUSIVES, LINE, OP_NAMES, OPS, SIZES, Groups, Op, Row, dependencies, number
+from ._cells import Integers, Words, narrow
+from ._pairs import Known, pairs_of
+from ._rows import EXCLUSIVES, LINE, NUMBERS, OP_NAMES, OPS, SIZES, Groups, Op, Row, dependencies, number
 from ._text import stem
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Cells = Sequence["pa.Array | Integers | Words | None"]
-"""One array per column that `header` chose, None where the table has no such column."""
+Cells = Sequence[Integers | Words | None]
+"""One per column that `header` chose, None where the table has no such column, or nothing in it."""
 Rows = Callable[[int, int], Iterator[Row | InputError]]
 """Rows of the table, from one (counted from 0) up to another, as the row path wants them."""
 
@@ -58,10 +59,8 @@ _STATEMENTS = {"init": _INIT, "final": _FINAL, "unknown": _ODD, "": _ODD}
 _UNKNOWN = Op("")
 _FEW = 50_000
 """Rows up to which numpy sorts before Arrow, which hashes, is loaded."""
-_LONG = 1 << 30
-"""Bytes of text in one array: beyond twice that, an array needs wide offsets."""
-
-
+_BLOCK = 1 << 16
+"""Rows among which nearly every code is met."""
 _HIGH = (1 << 64) - (1 << 32)
 """Below it an address and a size can be added as uint64."""
 
@@ -73,138 +72,58 @@ class Declined(Exception):
 # Cells
 
 
-def joined(pieces: list[pa.Array]) -> pa.Array | None:
-    """The pieces of one column as one array of text, int64 or uint64; None when all of it is null. Raises Declined."""
-    import pyarrow as pa
-
-    plain = [_plain(piece) for piece in pieces]
-    of = plain[0].type
-    if pa.types.is_null(of):
-        return None
-    if all(map(_is_coded, plain)):
-        return pa.chunked_array(plain).unify_dictionaries().combine_chunks()
-    plain = [piece.dictionary_decode() if _is_coded(piece) else piece for piece in plain]
-    if pa.types.is_string(of) and sum(piece.nbytes for piece in plain) > _LONG:
-        plain = [piece.cast(pa.large_string()) for piece in plain]
-    return plain[0] if len(plain) == 1 else pa.concat_arrays(plain)
-
-
-def _plain(piece: pa.Array) -> pa.Array:
-    import pyarrow as pa
-
-    try:
-        piece.validate(full=True)
-        if _is_coded(piece):
-            return piece
-        if pa.types.is_dictionary(piece.type):
-            piece = piece.dictionary_decode()
-        elif pa.types.is_binary(piece.type) or pa.types.is_large_binary(piece.type):
-            piece = piece.cast(pa.large_string())
-    except pa.ArrowException:
-        raise Declined from None
-    of = piece.type
-    if pa.types.is_float32(of) or pa.types.is_float64(of):
-        return _whole(piece.to_numpy(zero_copy_only=False))
-    if pa.types.is_integer(of) and of != pa.uint64():
-        return piece.cast(pa.int64())
-    if pa.types.is_string(of) or pa.types.is_large_string(of) or pa.types.is_null(of) or of == pa.uint64():
-        return piece
-    raise Declined
-
-
-def _is_coded(piece: pa.Array) -> bool:
-    """Does it have numbers for words?"""
-    import pyarrow as pa
-
-    return bool(pa.types.is_dictionary(piece.type) and pa.types.is_string(piece.type.value_type)
-                and not piece.dictionary.null_count)
-
-
-def _whole(floats: Column) -> pa.Array:
-    """Floats that stand for integers, because their column has gaps."""
-    import pyarrow as pa
-
-    absent = np.isnan(floats)
-    if not (absent | ((np.abs(floats) <= 1 << 53) & (floats == np.floor(floats)))).all():
-        raise Declined
-    return pa.array(np.where(absent, 0, floats).astype(np.int64), mask=absent)
-
-
-def _distinct(array: pa.Array | Integers | Words) -> tuple[Column, list[Any]]:
+def _distinct(array: Integers) -> tuple[Column, list[int]]:
     """For each row the number of its cell among the distinct ones, -1 for null; and these cells."""
-    if isinstance(array, Words):
-        return array.code, list(array.words)
-    if isinstance(array, Integers):
-        numbers = _dense(array.value)
-        cells = array.value[_first(numbers)].tolist()
-        return numbers if array.given is None else np.where(array.given, numbers, -1), cells
-    encoded = array if _is_coded(array) else array.dictionary_encode()
-    return _filled(encoded.indices, -1), encoded.dictionary.to_pylist()
+    low, high = array.value.min(), array.value.max()
+    near = int(high) - int(low) < len(array)
+    codes = (array.value - low).astype(np.int64, copy=False) if near else _hashed(array.value)
+    numbers, first = _dense(codes if array.given is None else np.where(array.given, codes, -1))
+    return numbers, array.value[first].tolist()
 
 
-def _given(array: pa.Array | Integers) -> Column:
-    """Which cells are not null."""
-    if isinstance(array, Integers):
-        return np.ones(len(array), dtype=bool) if array.given is None else array.given
-    bits = array.buffers()[0]
-    if bits is None or not array.null_count:
-        return np.ones(len(array), dtype=bool)
-    found = np.unpackbits(np.frombuffer(bits, dtype=np.uint8), bitorder="little")
-    return found[array.offset:array.offset + len(array)].astype(bool)
-
-
-def _filled(array: pa.Array, value: int) -> Column:
-    """The cells of a column of integers, `value` where they are null (pyarrow's own way loads pandas)."""
-    import pyarrow as pa
-
-    unsigned = pa.types.is_unsigned_integer(array.type)
-    width = f"{'u' if unsigned else 'i'}{array.type.bit_width // 8}"
-    if not len(array):
-        return np.zeros(0, dtype=width)
-    cells: Column = np.frombuffer(array.buffers()[1], dtype=width)[array.offset:array.offset + len(array)]
-    return cells if not array.null_count else np.where(_given(array), cells, np.array(value, dtype=width))
-
-
-def _is_whole(array: pa.Array | Integers | Words | None) -> bool:
-    """Is it a column of integers?"""
-    if array is None or isinstance(array, Integers | Words):
-        return isinstance(array, Integers)
-    import pyarrow as pa
-
-    return bool(pa.types.is_integer(array.type))
-
-
-def _names(array: pa.Array | Integers | Words | None, rows: int) -> tuple[Column, list[str]]:
+def _names(array: Integers | Words | None, rows: int) -> tuple[Column, list[str]]:
     """For each row the number of its name, -1 where there is none; and the names."""
     if array is None:
-        return np.full(rows, -1), []
-    codes, cells = _distinct(array)
+        return np.full(rows, -1, dtype=np.int8), []
+    codes, cells = (array.code, array.words) if isinstance(array, Words) else _distinct(array)
     names: dict[str, int] = {}
     known = [names.setdefault(text, len(names)) if (text := str(cell).strip()) else -1 for cell in cells]
-    return np.array([*known, -1], dtype=np.int32)[codes], list(names)
+    return _mapped(codes, known), list(names)
 
 
-def has_gaps(array: pa.Array | None) -> bool:
+def _mapped(codes: Column, known: Sequence[int]) -> Column:
+    """What each code is known as, -1 for -1."""
+    if known == [*range(len(known))]:
+        return codes
+    return np.array([*known, -1], dtype=narrow(len(known)))[codes]
+
+
+def has_gaps(array: Integers | Words | None) -> bool:
     """Is there a row without a name here? Without an op, a row of CSV may be a blank one."""
     return array is None or bool((_names(array, len(array))[0] < 0).any())
 
 
-def _ops(array: pa.Array | Words | None, rows: int) -> tuple[Column, Column, Column]:
+def _ops(array: Integers | Words | None, rows: int) -> tuple[Column, Column, Column]:
     """Of every row its kind, what a fence orders (0: not told), and the marks that the op has."""
     codes, names = _names(array, rows)
     ops = [OPS.get(name.lower(), _UNKNOWN) for name in names]
     kinds = [int(op.kind) if isinstance(op.kind, Kind) else _STATEMENTS[op.kind] for op in ops]
     columns = [*kinds, _ODD], [*(op.orders for op in ops), 0], [*(op.marks for op in ops), 0]
-    kind, orders, marks = (np.array(column, dtype=np.int8)[codes] for column in columns)
+    kind, orders, marks = (_told(column, codes) for column in columns)
     return kind, orders, marks
 
 
-def _words(array: pa.Array | None, known: dict[str, int]) -> Column | None:
+def _told(column: Sequence[int], codes: Column) -> Column:
+    """What a column of few small numbers has for each code."""
+    return np.array(column, dtype=np.int8)[codes] if any(column) else np.zeros(len(codes), dtype=np.int8)
+
+
+def _words(array: Integers | Words | None, known: dict[str, int]) -> Column | None:
     """A column of such words as int8: 0 where there is none, _ODD where it is none of them; None without any."""
-    if array is None or array.null_count == len(array):
+    if array is None:
         return None
     codes, names = _names(array, len(array))
-    return np.array([*(known.get(name.lower(), _ODD) for name in names), 0], dtype=np.int8)[codes]
+    return _told([*(known.get(name.lower(), _ODD) for name in names), 0], codes)
 
 
 @dataclass
@@ -217,42 +136,31 @@ class _Numbers:
     absent: Column
     """bool: the cell is empty."""
 
-    def within(self, bits: int) -> Column:
-        """Where the row path would find the cell empty, or not negative and of so many bits."""
-        inside: Column = self.given & (self.value >= 0) & (self.value <= (1 << bits) - 1)
+    @property
+    def natural(self) -> Column:
+        """Where the row path would find the cell empty, or not negative and of 63 bits."""
+        inside: Column = self.given & (self.value >= 0)
         return self.absent | inside
 
 
-def _numbers(array: pa.Array | Integers | None, rows: int) -> _Numbers:
+def _numbers(array: Integers | Words | None, rows: int) -> _Numbers:
     if array is None:
-        return _Numbers(np.zeros(rows, dtype=np.int64), np.zeros(rows, dtype=bool), np.ones(rows, dtype=bool))
-    if isinstance(array, Integers):
-        return _Numbers(array.value, given := _given(array), ~given)
-    if not _is_whole(array):
-        import pyarrow as pa
-
-        cells: pa.Array = array.dictionary_decode() if _is_coded(array) else array
-        for wanted in (pa.int64(), pa.uint64()):  # Arrow reads a part of what `number` does, hex too, alike
-            try:
-                array = cells.cast(wanted)
-                break
-            except pa.ArrowInvalid:
-                pass
-        else:
-            return _spelled(cells)
-    given = _given(array)
-    return _Numbers(_filled(array, 0).view(np.int64), given, ~given)
+        return _Numbers(*(np.broadcast_to(all_of_them, rows) for all_of_them in (np.int64(0), np.False_, np.True_)))
+    if isinstance(array, Words):
+        return _spelled(array)
+    given = np.ones(rows, dtype=bool) if array.given is None else array.given
+    return _Numbers(array.value.view(np.int64), given, ~given)
 
 
-def _spelled(array: pa.Array) -> _Numbers:
+def _spelled(array: Words) -> _Numbers:
     """Numbers in every spelling there is."""
-    codes, cells = _distinct(array)
-    values, given = [0] * (len(cells) + 1), [False] * (len(cells) + 1)
-    for at, cell in enumerate(cells):
+    values, given = [0] * (len(array.words) + 1), [False] * (len(array.words) + 1)
+    for at, cell in enumerate(array.words):
         with suppress(ValueError):
             values[at], given[at] = word(number(cell, "")), True
-    blank = [*(not cell.strip() for cell in cells), True]
-    return _Numbers(np.array(values, dtype=np.int64)[codes], np.array(given)[codes], np.array(blank)[codes])
+    blank = [*(not cell.strip() for cell in array.words), True]
+    return _Numbers(np.array(values, dtype=np.int64)[array.code], np.array(given)[array.code],
+                    np.array(blank)[array.code])
 
 
 # Histories
@@ -268,8 +176,9 @@ class Table:
         self._options = options
         codes, names = _names(cells[-1], rows)
         nameless = stem(file)
-        codes = np.where(codes < 0, names.index(nameless) if nameless in names else len(names), codes)
-        names.append(nameless)
+        if (codes < 0).any():
+            codes = np.where(codes < 0, names.index(nameless) if nameless in names else len(names), codes)
+            names.append(nameless)
         self.bounds: Column = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1], [True]]))
         share(len(self.bounds) - 1)
         """Where histories begin, and where the last one ends."""
@@ -307,51 +216,74 @@ class Operations:
         kind, orders, marks = _ops(op, rows)
         thread, self._threads = _names(who, rows)
         spelled, self._spellings = _names(where, rows)
-        whole = _is_whole(where)
+        whole = isinstance(where, Integers)
         self._keys: dict[int | str, int] = {}
         """Locations by what identifies them: of one, the spellings may differ."""
         known = [self._keys.setdefault(int(text) if whole else location_key(text), len(self._keys))
                  for text in self._spellings]
-        key = np.array([*known, -1], dtype=np.int32)[spelled]
-        values, reads, times, sizes = (_numbers(column, rows) for column in (value, read, time, width))
+        key = _mapped(spelled, known)
+        values, reads, times = (_numbers(column, rows) for column in (value, read, time))
         located, operates, rmws = kind != FENCE, kind <= FENCE, kind == RMW
-        accesses = located & operates
         odd = (kind == _ODD) | (located & ((spelled < 0) | ~values.given)) | (rmws & ~reads.given)
-        odd |= operates & ((thread < 0) | ~times.within(63))
-        odd |= accesses & ~(sizes.absent | (sizes.given & np.isin(sizes.value, SIZES)))
-        size = np.where(accesses & sizes.given, sizes.value, 0)
-        said, strange = _annotations(others, kind, orders, marks)
-        odd |= operates & strange
-        run = np.repeat(np.arange(runs), np.diff(bounds))
+        odd |= operates & ((thread < 0) | ~times.natural)
+        size, unfit = _sizes(width, located & operates)
+        annotations, columns = others[:-len(PAIRS)] or [None] * 5, others[-len(PAIRS):]
+        said, strange = _annotations(annotations, kind, orders, marks)
+        odd |= unfit | (operates & strange)
+        run = np.repeat(np.arange(runs, dtype=narrow(runs)), np.diff(bounds))
+        self._pairs: dict[str, Column] = {}
+        """Rows that depend on each other, as in `Annotations`."""
+        if depend := {name: column for name, column in zip(PAIRS, columns, strict=False) if column is not None}:
+            own = _numbered(run, np.where(operates, thread, -1), runs)[0]
+            self._pairs, unclear = pairs_of(depend, Known(own, kind, marks))
+            odd[unclear] = True
+        if "pair" in self._pairs:
+            said.setdefault("marks", np.zeros(rows, dtype=np.int8))[self._pairs["pair"]] |= EXCLUSIVE
         kept = ~odd
         if options.addresses:
             kept &= self._selected(key, located, run, odd, options)
         self.odd: Column = np.bincount(run[odd], minlength=runs) > 0
         """Which histories have to be read row by row."""
-        if size.any():
+        if size is not None:
             self._refuse_overlaps(run, key, size, kept)
         for statement in (_INIT, _FINAL):
             at = np.flatnonzero(kept & (kind == statement))
             numbers, first, _ = _numbered(run[at], key[at], runs)
             two = values.value[at] != values.value[at[first[numbers]]]  # values for one location
             self.odd[run[at[two]]] = True
-        kept &= ~self.odd[run]
-        if size.any():
+        if size is not None:
+            said["size"] = size
+            self._leave_odd_out(kept, run)
             self._cut((values, reads), (run, key, size), kept & located, options)
+        self._leave_odd_out(kept, run)
+        self._written = np.where(located & (kind != READ), values.value, 0)
+        """Of a statement, its value."""
+        self._read = np.where(kind == READ, values.value, 0)
+        np.copyto(self._read, reads.value, where=rmws)
+        self._run, self._kind, self._line, self._said = run, kind, lines, said
+        self._thread, self._spelled = thread, spelled
+        self._key = np.where(located, key, -1)
+        """-1 for a fence."""
+        self._tick = np.where(times.given, times.value, NO_TICK)
+        self._options = options
+        self._keep(kept)
+
+    def _leave_odd_out(self, kept: Column, run: Column) -> None:
+        if self.odd.any():
             kept &= ~self.odd[run]
 
-        def only(column: Column) -> Column:
-            return column if everything else column[kept]
-
-        everything = bool(kept.all())
-        self._run, self._kind, self._value = only(run), only(kind), only(values.value)
-        self._read = only(np.where(kind == READ, values.value, np.where(rmws, reads.value, 0)))
-        self._written = only(np.where((kind == WRITE) | rmws, values.value, 0))
-        self._tick = only(np.where(times.given, times.value, NO_TICK))
-        self._line = only(lines)
-        self._said = {name: only(column) for name, column in {"size": size.astype(np.int32), **said}.items()}
-        self._thread, self._spelled, self._key = only(thread), only(spelled), only(key)
-        self._options = options
+    def _keep(self, kept: Column) -> None:
+        """Have these rows and no others."""
+        if kept.all():
+            return
+        those = _places(kept)
+        self._run, self._kind, self._line = self._run[those], self._kind[those], self._line[those]
+        self._thread, self._spelled, self._key = self._thread[those], self._spelled[those], self._key[those]
+        self._read, self._written, self._tick = self._read[those], self._written[those], self._tick[those]
+        self._said = {name: column[those] for name, column in self._said.items()}
+        if self._pairs:
+            number = np.cumsum(kept) - 1
+            self._pairs = {name: number[rows[kept[rows].all(axis=1)]] for name, rows in self._pairs.items()}
 
     def _selected(self, key: Column, located: Column, run: Column, odd: Column, options: Options) -> Column:
         """Where --addresses keeps the row. What it cannot select, or leaves empty, becomes odd."""
@@ -378,7 +310,7 @@ class Operations:
         again = (np.diff(run[called]) == 0) & (np.diff(key[called]) == 0) & (np.diff(size[called]) != 0)
         self.odd[run[called[1:][again]]] = True
         rows = rows[small[key[rows]]]
-        _, first, _ = _numbered(run[rows], _dense(key[rows].astype(np.int64) << 31 | size[rows]), len(self.odd))
+        _, first, _ = _numbered(run[rows], key[rows].astype(np.int64) * (max(SIZES) + 1) + size[rows], len(self.odd))
         rows = rows[first]
         at, width, of = start[key[rows]], size[rows].astype(np.uint64), run[rows]
         order = np.lexsort((width, at, of))
@@ -410,42 +342,36 @@ class Operations:
 
     def _made(self) -> _Made:
         runs = len(self.odd)
-        at = np.flatnonzero(self._kind != FENCE)
-        numbers, first, bounds = _numbered(self._run[at], self._key[at], runs)
-        of, places = self._run[at[first]], bounds.tolist()
-        everywhere = np.full(len(self._kind), NO_LOCATION, dtype=np.int64)
-        everywhere[at] = numbers
-        locations = [self._spellings[code] for code in self._spelled[at[first]].tolist()]
-        initial, unknown = self._starts(everywhere, self._key[at[first]])
+        everywhere, first, bounds = _numbered(self._run, self._key, runs)
+        of, places = self._run[first], bounds.tolist()
+        locations = [self._spellings[code] for code in self._spelled[first].tolist()]
+        initial, unknown = self._starts(everywhere, self._key[first])
         final_value, final_line = np.zeros(len(of), dtype=np.int64), np.full(len(of), -1, dtype=np.int64)
         ends = np.flatnonzero(self._kind == _FINAL)[::-1]  # the first of several comes last, and stays
-        final_value[everywhere[ends]], final_line[everywhere[ends]] = self._value[ends], self._line[ends]
-
+        final_value[everywhere[ends]], final_line[everywhere[ends]] = self._written[ends], self._line[ends]
         operates = self._kind <= FENCE
-
-        def only(column: Column) -> Column:
-            return column if everything else column[operates]
-
-        everything = bool(operates.all())
-        run, kind, read, written = only(self._run), only(self._kind), only(self._read), only(self._written)
-        line, tick, codes, everywhere = map(only, (self._line, self._tick, self._thread, everywhere))
-        location = np.where(kind == FENCE, NO_LOCATION, everywhere - bounds[run]).astype(np.int32)
-        numbers, first, bounds = _numbered(run, codes, runs)
-        thread, people = (numbers - bounds[run]).astype(np.int32), bounds.tolist()
-        threads = [self._threads[code] for code in codes[first].tolist()]
-        said = [(name, column, told) for name, column in zip(self._said, map(only, self._said.values()), strict=True)
-                if (told := np.bincount(run[says_anything(name, column)], minlength=runs) > 0).any()]
+        self._keep(operates)
+        everywhere = everywhere[_places(operates)]
+        kind, run = self._kind, self._run
         begin = np.searchsorted(run, np.arange(runs + 1))
-        values = Values(kind, everywhere, read, written, initial, final_value, final_line >= 0)
+        each = np.diff(begin)
+        location = everywhere.astype(np.int32) - np.repeat(bounds[:-1].astype(np.int32), each)
+        location[kind == FENCE] = NO_LOCATION
+        numbers, first, bounds = _numbered(run, self._thread, runs)
+        thread, people = numbers.astype(np.int32) - np.repeat(bounds[:-1].astype(np.int32), each), bounds.tolist()
+        threads = [self._threads[code] for code in self._thread[first].tolist()]
+        said = [(name, column, told) for name, column in self._said.items()
+                if (told := np.bincount(run[says_anything(name, column)], minlength=runs) > 0).any()]
+        values = Values(kind, everywhere, self._read, self._written, initial, final_value, final_line >= 0)
         values = values.supposing(unknown if self._options.unknown else None)
-        source, final = sources(values, _dense)
-        source = np.where(source >= 0, source - begin[run], source).astype(np.int32)
+        source, final = sources(values, _hashed)
+        np.subtract(source, np.repeat(begin[:-1].astype(np.int32), each), out=source, where=source >= 0)
         final = np.where(final >= 0, final - begin[of], final).astype(np.int32)
         return _Made(begin.tolist(), people, threads, places, locations,
-                     {"thread": thread, "kind": kind, "location": location, "read": read, "written": written,
-                      "source": source, "line": line, "tick": tick},
+                     {"thread": thread, "kind": kind, "location": location, "read": self._read,
+                      "written": self._written, "source": source, "line": self._line, "tick": self._tick},
                      {"initial": values.initial, "final": final, "final_value": final_value, "final_line": final_line},
-                     said, unknown if self._options.unknown else None)
+                     said, unknown if self._options.unknown else None, self._pairs)
 
     def _starts(self, everywhere: Column, key: Column) -> tuple[Column, Column]:
         """What every location starts with, and where nobody says so; `key` has the key of each."""
@@ -453,19 +379,20 @@ class Operations:
         if self._options.image is not None:
             self._held(self._options.image, everywhere, key, initial, unsaid)
         given = np.flatnonzero(self._kind == _INIT)
-        initial[everywhere[given]], unsaid[everywhere[given]] = self._value[given], False
+        initial[everywhere[given]], unsaid[everywhere[given]] = self._written[given], False
         for address, value in self._options.initial_at.items():
             if address in self._keys:
                 here = key == self._keys[address]
                 initial[here], unsaid[here] = word(value), False
-        if self._said["size"].any():
+        if "size" in self._said:
             initial, _ = low_bytes(initial, self._wide(everywhere, len(key)))
         return initial, unsaid
 
     def _wide(self, everywhere: Column, count: int) -> Column:
         """The most bytes that an access to each location has."""
         found = np.zeros(count + 1, dtype=np.int64)  # the last one is for fences
-        np.maximum.at(found, everywhere, self._said["size"])
+        if "size" in self._said:
+            np.maximum.at(found, everywhere, self._said["size"])
         return found[:-1]
 
     def _held(self, image: Image, everywhere: Column, key: Column, initial: Column, unsaid: Column) -> None:
@@ -490,16 +417,22 @@ class _Made(NamedTuple):
     """Annotations, and which histories have them."""
     unknown: Column | None
     """Of which locations nobody knows what they held."""
+    pairs: dict[str, Column]
 
     def history(self, one: int, name: str, file: str) -> History:
         own, its = slice(self.rows[one], self.rows[one + 1]), slice(self.places[one], self.places[one + 1])
-        columns: dict[str, Any] = {name: column[own] for name, column in self.of_rows.items()}
+        columns: dict[str, Any] = {
+            "name": name, "file": file, "threads": tuple(self.threads[self.people[one]:self.people[one + 1]]),
+            "locations": tuple(self.locations[its])}
+        columns |= {name: column[own] for name, column in self.of_rows.items()}
         columns |= {name: column[its] for name, column in self.of_places.items()}
         more: dict[str, Any] = {name: column[own] for name, column, told in self.said if told[one]} if self.said else {}
+        for what, pairs in self.pairs.items():
+            if len(here := pairs[slice(*np.searchsorted(pairs[:, 0], (own.start, own.stop)))]):
+                more[what] = (here - own.start).astype(np.int32, order="C")
         if self.unknown is not None and self.unknown[its].any():
             more["unknown"] = self.unknown[its]
-        history = History(name, file, tuple(self.threads[self.people[one]:self.people[one + 1]]),
-                          tuple(self.locations[its]), **columns, **more)
+        history = History.of(columns | more)
         return noted(history) if more else history
 
 
@@ -508,7 +441,7 @@ def _annotations(cells: Sequence[Any], kind: Column, orders: Column, marks: Colu
 
     `orders` and `marks` are those that the ops have.
     """
-    fence, aqrl, begin, end, order, *pairs = cells or [None] * 5
+    fence, aqrl, begin, end, order = cells
     fence, aqrl = _words(fence, FENCES), _words(aqrl, AQRL)
     found: dict[str, Column] = {}
     fences, odd = kind == FENCE, np.zeros(len(kind), dtype=bool)
@@ -523,48 +456,82 @@ def _annotations(cells: Sequence[Any], kind: Column, orders: Column, marks: Colu
     if marks.any():
         found["marks"] = marks
     for name, array in (("begin", begin), ("end", end), ("order", order)):
-        if array is not None and array.null_count < len(array):
+        if array is not None:
             told = _numbers(array, len(kind))
-            odd |= ~told.within(63)
+            odd |= ~told.natural
             found[name] = np.where(told.given, told.value, ABSENT[name])
     if "order" in found:
         odd |= (found["order"] != NO_PLACE) & (kind != WRITE) & (kind != RMW)
     if found.keys() >= {"begin", "end"}:
         odd |= (found["end"] != NO_TICK) & (found["end"] < found["begin"])
-    for array in pairs:  # dependencies and pairs are rare
-        if array is not None:
-            odd |= _given(array)
     return found, odd
 
 
-def _dense(codes: Column) -> Column:
-    """The same codes, numbered in the order of their first appearance."""
+def _sizes(array: Integers | Words | None, accesses: Column) -> tuple[Column | None, Column]:
+    """How many bytes each access has, 0 where nobody says, None where nobody does at all; and where no access has so
+    many."""
+    if array is None:
+        return None, np.broadcast_to(np.False_, len(accesses))
+    told = _numbers(array, len(accesses))
+    size = np.where(accesses & told.given, told.value, 0)
+    unfit = accesses & ~(told.absent | (told.given & np.isin(told.value, SIZES)))
+    return (size.astype(np.int32) if size.any() else None), unfit
+
+
+def _places(mask: Column) -> slice | Column:
+    """Where a mask is true: a slice if that is one stretch, which saves copies."""
+    count = int(np.count_nonzero(mask))
+    start = int(mask.argmax()) if count else 0
+    return slice(start, start + count) if mask[start:start + count].all() else np.flatnonzero(mask)
+
+
+def _hashed(codes: Column) -> Column:
+    """Small numbers for large ones, equal ones for equal ones."""
     if len(codes) <= _FEW:
-        _, first, sorted_number = np.unique(codes, return_index=True, return_inverse=True)
-        number = np.empty(len(first), dtype=np.int64)
-        number[np.argsort(first)] = np.arange(len(first))
-        return number[sorted_number]
+        return by_sorting(codes)
     import pyarrow as pa
 
     codes = np.ascontiguousarray(codes, dtype=np.int64)
     column = pa.Array.from_buffers(pa.int64(), len(codes), [None, pa.py_buffer(codes)])
-    return _filled(column.dictionary_encode().indices, -1)
+    return np.frombuffer(column.dictionary_encode().indices.buffers()[1], dtype=np.int32)[: len(codes)]
 
 
-def _first(numbers: Column) -> Column:
-    """The first row of each number."""
-    first = np.zeros(int(numbers.max(initial=-1)) + 1, dtype=np.int64)
-    first[numbers[::-1]] = np.arange(len(numbers) - 1, -1, -1)
-    return first
+def _dense(codes: Column) -> tuple[Column, Column]:
+    """The same codes, numbered in the order of their first appearance, and where that is; -1 stays."""
+    count = int(codes.max(initial=-1)) + 1
+    if count > 4 * len(codes):
+        codes = np.where(codes < 0, -1, _hashed(codes))
+        count = int(codes.max(initial=-1)) + 1
+    first = _first(codes, count)
+    met = np.flatnonzero(first < len(codes))
+    met = met[np.argsort(first[met])]
+    known = np.full(count + 1, -1, dtype=narrow(count))
+    known[met] = np.arange(len(met))
+    return codes if (met == np.arange(count)[: len(met)]).all() else known[codes], first[met]
+
+
+def _first(codes: Column, count: int) -> Column:
+    """The first row of each of so many codes; the number of rows for one that nobody has."""
+    first = np.full(count + 1, len(codes))  # the last one is for -1
+    together = max(_BLOCK, 4 * count)
+    for start in range(0, len(codes), together):
+        block = codes[start:start + together]
+        found = np.full(count + 1, len(codes))
+        found[block[::-1]] = np.arange(start + len(block) - 1, start - 1, -1)
+        np.minimum(first, found, out=first)
+        if (first[:-1] < len(codes)).all():
+            break
+    return first[:-1]
 
 
 def _numbered(run: Column, code: Column, runs: int) -> tuple[Column, Column, Column]:
-    """The codes of every run, numbered in the order of their first appearance, on through all runs.
+    """The codes of every run, numbered in the order of their first appearance, on through all runs; -1 stays.
 
     Returns for each row its number, for each number its first row, and for each run its first number.
     """
-    numbers = _dense(run * (int(code.max(initial=0)) + 1) + code).astype(np.int64)
-    first = _first(numbers)
+    if runs > 1:
+        code = np.where(code < 0, -1, run.astype(np.int64) * (int(code.max(initial=0)) + 1) + code)
+    numbers, first = _dense(code)
     return numbers, first, np.searchsorted(run[first], np.arange(runs + 1))
 
 
@@ -575,8 +542,8 @@ def schema_of(columns: Iterable[str]) -> pa.Schema:
     """What each column of a table holds."""
     import pyarrow as pa
 
-    numbers = {"value", "read", "time", "begin", "end", "order", "pair", LINE}
-    return pa.schema([(column, pa.int64() if column in numbers else pa.int32() if column == "size" else pa.string())
+    numbers = NUMBERS | {LINE}
+    return pa.schema([(column, pa.int32() if column == "size" else pa.int64() if column in numbers else pa.string())
                       for column in columns])
 
 
@@ -586,8 +553,9 @@ class Columns:
     def __init__(self, history: History, name: str) -> None:
         self._history = history
         self._name = name
-        addr, data, ctrl, pair = dependencies(history) if history.annotations().keys() & {*PAIRS} else ([],) * 4
-        self._dependencies = {"addr": addr, "data": data, "ctrl": ctrl, "pair": pair}
+        self._dependencies = {name: (np.array(rows := sorted(cells)), [cells[row] for row in rows])
+                              for name, cells in dependencies(history).items()}
+        """Operations that have such a cell, in their order, and these cells."""
 
     def batch(self, those: slice, schema: pa.Schema) -> pa.RecordBatch:
         """Some of the operations, with the columns of `schema`."""
@@ -616,12 +584,20 @@ class Columns:
         column: Column | None = getattr(self._history, name)
         return np.zeros(len(self._history.kind[those]), dtype=np.int32) if column is None else column[those]
 
-    def _annotation(self, name: str, those: slice, rows: int) -> pa.Array:
+    def _named(self, name: str, start: int, rows: int) -> pa.Array:
+        """The cells that name others."""
         import pyarrow as pa
 
-        if name in self._dependencies:
-            cells = self._dependencies[name][those] or [None] * rows
-            return pa.array(cells, pa.int64() if name == "pair" else pa.string())
+        operations, cells = self._dependencies.get(name, (np.zeros(0, dtype=np.int64), []))
+        some = slice(*np.searchsorted(operations, (start, start + rows)))
+        code, nothing = np.zeros(rows, dtype=np.int64), np.ones(rows, dtype=bool)
+        here = operations[some] - start
+        code[here], nothing[here] = np.arange(len(here)), False
+        return pa.array(cells[some], pa.int64() if name == "pair" else pa.string()).take(pa.array(code, mask=nothing))
+
+    def _annotation(self, name: str, those: slice, rows: int) -> pa.Array:
+        if name in PAIRS:
+            return self._named(name, those.start, rows)
         if name in ABSENT:
             column: Column | None = getattr(self._history, name)
             return _numbers_or_null(np.full(rows, ABSENT[name]) if column is None else column[those])

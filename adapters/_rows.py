@@ -45,7 +45,7 @@ from gradual.history import (
     as_hex,
     parse_number,
 )
-from gradual.history.annotations import aqrl_name, fence_name
+from gradual.history.annotations import PAIRS, aqrl_name, fence_name
 from gradual.history.builder import More
 
 from ._text import is_text, shortened, shown, stem
@@ -54,9 +54,12 @@ ANNOTATIONS = ("fence", "aqrl", "begin", "end", "order", "addr", "data", "ctrl",
 SIZES = (1, 2, 4, 8)
 """Bytes that an access may have."""
 COLUMNS = ("thread", "op", "address", "value", "read", "time", "size", *ANNOTATIONS, "history")
+NUMBERS = {"value", "read", "time", "size", "begin", "end", "order", "pair"}
+"""Those of them that hold a number each."""
 _PLAIN = tuple(column for column in COLUMNS if column not in ANNOTATIONS)
 """The columns of nearly every table: fewer cells to carry."""
-_REQUIRED = COLUMNS[:4]
+REQUIRED = 4
+"""The first of them: a table without these is none."""
 _SYNONYMS = {
     "tid": "thread", "core": "thread", "cpu": "thread",
     "kind": "op", "type": "op", "operation": "op",
@@ -145,12 +148,17 @@ def _only(column: str, names: list[str] | None) -> str | None:
 def header(names: Sequence[str]) -> tuple[str | None, ...]:
     """`chosen` for a file that names its columns once, where none may be missing."""
     columns = chosen(names)
-    for column, name in zip(_REQUIRED, columns, strict=False):
+    for column, name in zip(COLUMNS[:REQUIRED], columns, strict=False):
         if name is None:
             has = shortened(", ".join(map(str.strip, names))) or "no names"
             raise ValueError(f"missing column {column!r}; the header has {has}; expected are "
-                             f"{', '.join(_REQUIRED)} and optionally {', '.join((*_PLAIN[4:], *ANNOTATIONS))}")
+                             f"{', '.join(COLUMNS[:REQUIRED])} and optionally {', '.join((*_PLAIN[4:], *ANNOTATIONS))}")
     return columns
+
+
+def called(columns: Sequence[object]) -> tuple[str, ...]:
+    """Which of COLUMNS those are that `header` chose."""
+    return COLUMNS if len(columns) == len(COLUMNS) else _PLAIN
 
 
 def is_header(names: Sequence[str]) -> bool:
@@ -277,12 +285,12 @@ def _one_of(known: dict[str, int], cell: object, column: str) -> int:
     return found
 
 
-def _numbers(cell: object, column: str) -> list[int]:
+def numbers(cell: object, column: str) -> list[int]:
     """A cell as numbers of operations. Raises ValueError."""
     if _absent(cell):
         return []
-    numbers = re.split(r"[\s;]+", cell.strip()) if isinstance(cell, str) else cell if isinstance(cell, list) else [cell]
-    return [number(one, column) for one in numbers]
+    cells = re.split(r"[\s;]+", cell.strip()) if isinstance(cell, str) else cell if isinstance(cell, list) else [cell]
+    return [number(one, column) for one in cells]
 
 
 def _op(cell: object) -> Op:
@@ -347,7 +355,7 @@ def _annotations(kind: Kind | str, orders: int, marks: int, cells: Cells) -> tup
     more: More = {
         "marks": marks | aqrl(ordering), "begin": tick(begin, "begin"), "end": tick(end, "end"),
         "order": place(order),
-        "addr": _numbers(addr, "addr"), "data": _numbers(data, "data"), "ctrl": _numbers(ctrl, "ctrl")}
+        "addr": numbers(addr, "addr"), "data": numbers(data, "data"), "ctrl": numbers(ctrl, "ctrl")}
     if not _absent(pair):
         more["pair"] = number(pair, "pair")
     return told or orders, more
@@ -481,7 +489,9 @@ def _others(history: History) -> Iterator[Operation]:
     columns = [repeat(None, len(history)) if column is None else map(spelled, column.tolist()) for column, spelled in (
         (history.fence, _fence_cell), (history.marks, _aqrl_cell), (history.begin, _number_cell),
         (history.end, _number_cell), (history.order, _number_cell))]
-    yield from zip(*columns, *dependencies(history), strict=True)
+    depend = dependencies(history)
+    columns += [map(depend.get(name, {}).get, range(len(history))) for name in PAIRS]
+    yield from zip(*columns, strict=True)
 
 
 def needed(history: History) -> set[str]:
@@ -545,20 +555,21 @@ def _number_cell(number: int) -> int | None:
     return None if number < 0 else number
 
 
-def dependencies(history: History) -> Iterator[list[str | int | None]]:
-    """The columns of dependencies and pairs: of each operation the numbers of others, as its thread counts them."""
-    counts = [0] * len(history.threads)
-    own = []
-    for thread in history.thread.tolist():
-        counts[thread] += 1
-        own.append(counts[thread])
-    for pairs in (history.addr, history.data, history.ctrl):
-        cells: list[str | int | None] = [None] * len(history)
-        for earlier, later in () if pairs is None else pairs.tolist():
-            cells[later] = f"{cells[later]} {own[earlier]}" if cells[later] else str(own[earlier])
-        yield cells
-    reserved = {} if history.pair is None else {later: own[earlier] for earlier, later in history.pair.tolist()}
-    yield [reserved.get(operation) for operation in range(len(history))]
+def dependencies(history: History) -> dict[str, dict[int, str | int]]:
+    """The cells of dependencies and pairs, by column and operation: numbers of others, as its thread counts them."""
+    columns = {name: pairs for name, pairs in history.annotations().items() if name in PAIRS}
+    if not columns:
+        return {}
+    own, each = np.empty(len(history), dtype=np.int64), np.bincount(history.thread)
+    before = np.repeat(np.cumsum(each) - each, each)
+    own[np.argsort(history.thread, kind="stable")] = np.arange(1, len(history) + 1) - before
+    found: dict[str, dict[int, str | int]] = {}
+    for name, pairs in columns.items():
+        cells: dict[int, str | int] = {}
+        for number, later in zip(own[pairs[:, 0]].tolist(), pairs[:, 1].tolist(), strict=True):
+            cells[later] = number if name == "pair" else f"{cells[later]} {number}" if later in cells else str(number)
+        found[name] = cells
+    return found
 
 
 def initial_values(history: History) -> dict[str, int | None]:

@@ -17,6 +17,13 @@ class Pieces(NamedTuple):
     """Each says whose history it belongs to, if there are several."""
 
 
+class Text(NamedTuple):
+    """The text of one history, and the line on which it begins."""
+
+    data: bytes
+    line: int
+
+
 _BOM = b"\xef\xbb\xbf"
 _QUOTED = 40
 

@@ -28,9 +28,9 @@ def _open(source: Any) -> _batches.Opened:
 
     if source.read_at(len(_STREAM), 0) == _STREAM:
         stream = open_stream(source)
-        return stream.schema.names, stream
+        return _batches.Opened(stream.schema.names, lambda _: stream)
     file = open_file(source)
-    return file.schema.names, map(file.get_batch, range(file.num_record_batches))
+    return _batches.Opened(file.schema.names, lambda _: map(file.get_batch, range(file.num_record_batches)))
 
 
 def read(stream: BinaryIO, file: str, options: Options) -> Iterator[History | InputError]:

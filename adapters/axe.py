@@ -18,11 +18,9 @@ weak fences or load-reserveds is refused, since it would become another.
 
 from __future__ import annotations
 
-import codecs
-import io
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from functools import cached_property, partial
 from itertools import count
 from typing import BinaryIO, NamedTuple
 
@@ -47,11 +45,10 @@ from gradual.history import (
 from gradual.history.builder import More
 
 from . import _lines
-from ._axe_scanner import Scanner, Text
 from ._lines import BY_COLUMNS
 from ._rows import final_values, number, tick
 from ._rows import lines as came_from
-from ._text import Pieces, decode, encode, is_text, shown, stem
+from ._text import Pieces, Text, decode, encode, is_text, shown, stem
 
 SUMMARY = "axe (CHERI) and rocket-chip's converted traces: `0: M[3] := 7`, histories ended by `check`"
 EXTENSIONS = ("axe",)
@@ -91,24 +88,29 @@ _VALUE = _Sign(rf"({_NUMBER})", "a value")
 _READS, _WRITES = _sign("=="), _sign(":=")
 _END_TIME = r"(?:[ \t]*(\d+)\b(?![ \t]*:(?!=)))?"  # on the same line, and not the next operation's thread
 _TIME = rf"(?:\s*@\s*(?:(\d+)\b|(?=:))(?:[ \t]*:{_END_TIME})?)?"
+_HEADING = re.compile(rb"(?:(?:\xef\xbb\xbf)?[ \t\r\x0b\x0c]*(?:#([^\n]*))?(?:\n|\Z))*")
+"""The lines without code that a text begins with, and the last comment there."""
 _CHECK = re.compile(rb"\bcheck\b")
 _SMALL = 40_000
 """Bytes from which on the compiled scanner pays: to load it takes as long as to read so much without."""
 
 
 class _Form:
-    """One form of statement: its signs, and the pattern they make together."""
+    """One form of statement: its signs, and the pattern they make together, compiled when it is met."""
 
     def __init__(self, *signs: _Sign, timed: bool = True) -> None:
-        self.signs = [(re.compile(rf"\s*{sign.pattern}"), sign.name) for sign in signs]
-        whole = "".join(rf"\s*{sign.pattern}" for sign in signs)
-        self.match = re.compile(whole + _TIME if timed else whole).match
+        self.signs = signs
+        self._time = _TIME if timed else ""
+
+    @cached_property
+    def match(self) -> Callable[[str, int], re.Match[str] | None]:
+        return re.compile("".join(rf"\s*{sign.pattern}" for sign in self.signs) + self._time).match
 
     def fails(self, text: str, at: int) -> tuple[int, str]:
         """How far `text` follows this form, and which sign it lacks there."""
-        for sign, name in self.signs:
-            if (found := sign.match(text, at)) is None:
-                return at, name
+        for sign in self.signs:
+            if (found := re.compile(rf"\s*{sign.pattern}").match(text, at)) is None:
+                return at, sign.name
             at = found.end()
         return at, ""
 
@@ -148,6 +150,8 @@ def read(stream: BinaryIO, file: str, options: Options) -> Iterator[History | In
         number += 1
     else:
         return
+    from ._axe_scanner import Scanner
+
     for item in Scanner(left, number, file, options).items(stream, partial(_called, file)):
         yield _history(item, number, file, options) if isinstance(item, Text) else item
         number += 1
@@ -180,7 +184,7 @@ def _check(line: bytes) -> re.Match[bytes] | None:
 def _history(text: Text, number: int, file: str, options: Options) -> History | InputError:
     if not options.share.has(number):
         return Skipped("", file)
-    builder = Builder(_called(file, text.data, text.line, number), file, options)
+    builder = Builder(_called(file, text.data, number), file, options)
     try:
         _add_all(builder, text)
         return builder.build()
@@ -190,16 +194,13 @@ def _history(text: Text, number: int, file: str, options: Options) -> History | 
         return NoMemory(file, builder.name)
 
 
-def _called(file: str, data: bytes, line: int, number: int) -> str:
+def _called(file: str, data: bytes, number: int) -> str:
     """The history's name: the last comment before it on a line of its own, if that is a single word."""
-    found = None
-    for at, text in enumerate(io.BytesIO(data), line):
-        code, comment, after = text.partition(b"#")
-        if code.removeprefix(codecs.BOM_UTF8).strip():
-            break
-        if comment and (at > line or number == 0):
-            found = _name(decode(after))
-    return found or f"{stem(file)}#{number + 1}"
+    heading = _HEADING.match(data)
+    name = None
+    if heading and heading[1] and (not number or b"\n" in data[:heading.start(1)]):  # else of the last `check`
+        name = _name(decode(heading[1]))
+    return name or f"{stem(file)}#{number + 1}"
 
 
 def _name(comment: str) -> str | None:

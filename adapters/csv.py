@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, repeat
 from operator import itemgetter
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
 
@@ -139,12 +139,22 @@ def _is_plain(data: bytes, characters: Column, ends: Column, delimiter: str) -> 
             and bool((np.searchsorted(ends, opening) == np.searchsorted(ends, closing)).all()))
 
 
+def _of_arrow(data: bytes) -> Any:
+    """The same in memory of Arrow's own: its threads may outlive an alarm and let go of it when Python has ended."""
+    import pyarrow as pa
+
+    buffer = pa.allocate_buffer(len(data))
+    np.frombuffer(buffer, dtype=np.uint8)[:] = np.frombuffer(data, dtype=np.uint8)
+    return buffer
+
+
 def _by_columns(data: bytes, file: str, options: Options) -> Iterator[History | InputError] | None:
     """The histories of a plain CSV file by columns; None where it is not plain enough for that."""
     from pyarrow import ArrowException, BufferReader, string
     from pyarrow import csv as arrow
 
-    from ._columns import Declined, Table, has_gaps, joined
+    from ._arrays import table as cells_of
+    from ._columns import Declined, Table, has_gaps
 
     characters = np.frombuffer(data, dtype=np.uint8)
     ends = np.flatnonzero(characters == ord("\n"))
@@ -159,7 +169,7 @@ def _by_columns(data: bytes, file: str, options: Options) -> Iterator[History | 
         places = [None if column is None else str(names.index(column)) for column in columns]
         wanted = [place for place in places if place is not None]
         table = arrow.read_csv(
-            BufferReader(data),
+            BufferReader(_of_arrow(data)),
             arrow.ReadOptions(skip_rows=1, column_names=[str(at) for at in range(len(names))]),
             arrow.ParseOptions(delimiter=_delimiter(first), ignore_empty_lines=False),
             arrow.ConvertOptions(column_types=dict.fromkeys(wanted, string()), include_columns=wanted,
@@ -167,7 +177,7 @@ def _by_columns(data: bytes, file: str, options: Options) -> Iterator[History | 
         rows = len(ends) - data.endswith(b"\n")
         if not rows or table.num_rows != rows:
             return None
-        cells = [None if place is None else joined(table.column(place).chunks) for place in places]
+        cells = cells_of([place and table.column(place).chunks for place in places])
         if has_gaps(cells[1]):
             return None
         found = Table(cells, rows, 2, file, options)

@@ -28,7 +28,16 @@ def _open(source: Any) -> _batches.Opened:
     first = ParquetFile(source)
     words = [column.name for column in first.schema_arrow if column.type == string()]
     file = ParquetFile(source, metadata=first.metadata, read_dictionary=words)  # as it has them: a number for each
-    return file.schema_arrow.names, file.iter_batches(_AT_ONCE)
+    return _batches.Opened(file.schema_arrow.names, partial(file.iter_batches, _AT_ONCE, None), _empty(file.metadata))
+
+
+def _empty(metadata: Any) -> frozenset[str]:
+    """The columns that are known to hold nothing but nulls."""
+    left = set(range(metadata.num_columns))
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        told = {at: group.column(at).statistics for at in left}
+        left = {at for at, said in told.items() if said is not None and said.null_count == group.num_rows}
+    return frozenset(metadata.schema.column(at).path for at in left)
 
 
 def read(stream: BinaryIO, file: str, options: Options) -> Iterator[History | InputError]:

@@ -43,6 +43,10 @@ class _Rejoined(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
+    def readall(self) -> bytes:
+        head, self._head = self._head, b""
+        return head + self._rest.read()
+
     def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
         wanted = len(buffer)
         if self._head:
@@ -403,5 +407,6 @@ def appearing(file: str) -> Iterator[BinaryIO]:
         with gzip.open(unfinished, "wb") if file.endswith(".gz") else open(unfinished, "wb") as stream:
             yield cast(BinaryIO, stream)
         os.replace(unfinished, file)
-    finally:
+    except BaseException:
         Path(unfinished).unlink(missing_ok=True)
+        raise

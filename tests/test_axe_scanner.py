@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from gradual.adapters import _axe_scanner, axe
+from gradual.adapters._text import decode, is_text
 
 from gradual.compiler import can_compile
 from gradual.history import Addresses, History, InputError, Options, Share
@@ -111,3 +112,23 @@ def test_a_pipe_is_answered_at_once() -> None:
     assert pipe.taken <= 3
     assert np.array_equal(first.written, [1])
     assert len(list(histories)) == 1
+
+
+def test_a_history_is_called_by_the_last_comment_before_it() -> None:
+    """A single word, on a line of its own before all code; what follows the last `check` on its line is none."""
+    def called(data: bytes, number: int) -> str:
+        found = None
+        for at, line in enumerate(io.BytesIO(data)):
+            code, comment, after = line.partition(b"#")
+            if code.removeprefix(b"\xef\xbb\xbf").strip():
+                break
+            if comment and (at > 0 or number == 0):
+                found = words[0] if len(words := decode(after).split()) == 1 and is_text(words[0]) else None
+        return found or f"x#{number + 1}"
+
+    choose = random.Random(7)
+    for _ in range(5000):
+        data = b"".join(choose.choices([b"# a", b"#b c", b"#", b" ", b"\n", b"\r\n", b"\t", b"0: sync", b"\xef\xbb\xbf",
+                                        b"# \xff"], k=choose.randint(0, 9)))
+        number = choose.randint(0, 1)
+        assert axe._called("x.axe", data, number) == called(data, number), data

@@ -6,6 +6,7 @@ import gzip
 import io
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -16,14 +17,16 @@ import pyarrow as pa
 import pytest
 from gradual.adapters import _batches, _columns
 from gradual.adapters import csv as csv_adapter
+from gradual.adapters._rows import OP_NAMES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import feather, parquet
-from test_adapters import histories, message_passing, written
+from test_adapters import annotated, histories, message_passing, written
 
 import gradual
 from gradual import adapters
 from gradual.history import AMBIGUOUS, Addresses, Builder, History, InputError, Options
+from gradual.history.annotations import PAIRS
 
 FORMATS = ("arrow", "csv", "parquet")
 
@@ -146,6 +149,46 @@ def test_any_cells(rows: list[dict[str, str]], sort: bool, delimiter: str, end: 
     Read("parquet", table(**gaps | {"op": gaps["op"].dictionary_encode(), "history": gaps["thread"].cast(pa.binary())}))
 
 
+@st.composite
+def depending(draw: st.DrawFn) -> dict[str, list[str]]:
+    """Rows of two threads that name each other in all ways there are, most of them right."""
+    columns: dict[str, list[str]] = {name: [] for name in CELLS}
+    for history in draw(st.lists(st.sampled_from("abc"), min_size=1, max_size=3, unique=True)):
+        own: dict[str, list[str]] = {"0": [], "1": []}
+        for value in range(draw(st.integers(1, 12))):
+            thread, op = draw(st.sampled_from("01")), draw(st.sampled_from([*OP_NAMES, "R", "init"]))
+            row = {"thread": thread, "op": op, "address": draw(st.sampled_from(["8", "16", "24"])),
+                   "value": str((value + 1) * (op not in ("R", "LR"))), "read": "0" * (op == "RMW"),
+                   "history": history}
+            if op == "init":
+                row |= {"address": f"{value}", "ctrl": "1"}
+            else:
+                near = [str(at) for at, other in enumerate(own[thread], 1) if other not in ("W", "F")] or [""]
+                near = near * 9 + ["0", str(len(own[thread]) + 1), "1"]
+                some = st.lists(st.sampled_from(near), max_size=2).map(lambda found: "; ".join(filter(None, found)))
+                row |= {"ctrl": draw(some), "addr": draw(some) if op != "F" else "",
+                        "data": draw(some) if op in ("W", "SC", "RMW") else ""}
+                reserved = [str(at) for at, other in enumerate(own[thread], 1) if other == "LR"] or [""]
+                row["pair"] = draw(st.sampled_from([*reserved, ""] * 9 + near[-2:])) if op in ("W", "SC") else ""
+                own[thread].append(op)
+            for name, column in columns.items():
+                column.append(row.get(name, ""))
+    return columns
+
+
+@given(rows=depending(), low=st.sampled_from([0, 0, 8, 16]))
+@settings(deadline=None)
+def test_any_dependencies(rows: dict[str, list[str]], low: int) -> None:
+    chosen: dict[str, Any] = {"addresses": Addresses([(low, 64)])} if low else {}
+    lines = [",".join(line) for line in (rows, *zip(*rows.values(), strict=True))]
+    Read("csv", "\n".join(lines), **chosen)
+    given = {name: pa.array([cell or None for cell in column], pa.string()) for name, column in rows.items()}
+    Read("parquet", table(**given), **chosen)
+    with suppress(pa.ArrowInvalid):
+        whole = {name: given[name].cast(pa.int32()) for name in ("addr", "data", "pair")}
+        Read("parquet", table(**given | whole), **chosen)
+
+
 numbers = st.none() | st.integers(0, 5) | st.sampled_from([-1, 2**53, 2**62])
 TYPES = [pa.int64(), pa.float64(), pa.string(), pa.int8(), pa.uint64(), pa.dictionary(pa.int8(), pa.int64()),
          pa.bool_()]
@@ -170,6 +213,24 @@ def test_any_types(rows: list[tuple[Any, ...]], types: tuple[pa.DataType, ...]) 
     Read("arrow", stream.getvalue())
 
 
+def test_hex_without_0x() -> None:
+    columns = {"thread": ["0", "0"], "op": ["W", "R"], "address": ["10", "0x10"], "value": ["12", "0x12"]}
+    for read in (Read("parquet", table(**columns), hex=True), Read("csv", "thread,op,address,value\n0,W,10,12\n"
+                                                                  "0,R,0x10,0x12\n", hex=True)):
+        (found,) = read.found
+        assert isinstance(found, History) and found.source.tolist() == [-3, 0]
+
+
+def test_columns_that_nobody_asks_for_or_that_hold_nothing_are_not_read() -> None:
+    data = table(thread=["0"], op=["W"], address=["x"], value=[1], colour=["red"], time=pa.nulls(1, pa.int64()),
+                 fence=pa.nulls(1, pa.string()))
+    with patch.object(_batches, "_histories", return_value=iter(())) as histories:
+        list(adapters.adapter("parquet").read(io.BytesIO(data), "x", Options()))
+    rest, columns, *_ = histories.call_args.args
+    assert {name for name in columns if name} == {"thread", "op", "address", "value"}
+    assert next(rest).schema.names == ["thread", "op", "address", "value"]
+
+
 # What goes by columns
 
 
@@ -179,6 +240,15 @@ def test_generated_histories_go_by_columns(name: str) -> None:
         read = Read(name, written(name, *some))
         assert read.by_columns
         assert len(read.found) == len(some)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_dependencies_go_by_columns(name: str) -> None:
+    for some in ([gradual.generate("rvwmo", operations=3000)], [
+            gradual.generate("rvwmo", operations=40, seed=seed) for seed in range(20)], [annotated()]):
+        read = Read(name, written(name, *some))
+        assert read.by_columns
+        assert {name for history in some for name in history.annotations()} >= {*PAIRS}
 
 
 def test_many_spellings_go_by_columns() -> None:

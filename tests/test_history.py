@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from random import Random
 from typing import Any
 
@@ -59,6 +60,17 @@ def test_a_plain_history_has_no_annotations() -> None:
     builder.fence("0", FULL)
     builder.read("0", "x", 0, addr=[], ctrl=())
     assert builder.build().annotations() == {}
+
+
+def test_a_history_of_columns_is_that_of_a_call() -> None:
+    builder = Builder("h", "file")
+    builder.write("0", "x", 1)
+    builder.fence("0")
+    called = builder.build()
+    made = History.of({name: value for name, value in vars(called).items() if value is not None})
+    assert all(getattr(made, one.name) is getattr(called, one.name) for one in fields(History))
+    assert repr(made) == repr(called)
+
 
 
 def test_a_store_conditional_and_its_load_reserved() -> None:

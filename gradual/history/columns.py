@@ -11,6 +11,7 @@ from collections.abc import Container, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -111,6 +112,13 @@ class History(Annotations):
     whole: History | None = field(default=None, repr=False)
     """Of such events: the history whose accesses they are part of (`part_of`)."""
 
+    @classmethod
+    def of(cls, columns: dict[str, Any]) -> History:
+        """One of these columns, and of nothing else, as a call has it; of many small ones, that takes too long."""
+        found = object.__new__(cls)
+        vars(found).update(columns)
+        return found
+
     def __len__(self) -> int:
         return len(self.kind)
 
@@ -155,8 +163,7 @@ class History(Annotations):
     @property
     def given(self) -> tuple[str, ...]:
         """What it knows besides the values: STORE_ORDER, REAL_TIME."""
-        known = (STORE_ORDER, self.order is not None), (REAL_TIME, self.real_time)
-        return tuple(name for name, there in known if there)
+        return (STORE_ORDER,) * (self.order is not None) + (REAL_TIME,) * self.real_time
 
     def knowing(self, given: Container[str]) -> History:
         """The same, with no more than this of what it knows besides the values."""
@@ -245,7 +252,7 @@ class History(Annotations):
         """Operations that write: writes and rmws."""
         return np.flatnonzero((self.kind == WRITE) | (self.kind == RMW))
 
-    @property
+    @cached_property
     def on_one_line(self) -> bool:
         """Does all of it stand on one line, or is that unknown?"""
         return self.operations > 1 and not self.files and bool(
@@ -263,7 +270,7 @@ class History(Annotations):
 
     def address(self, operation: int) -> str:
         """Its location as the trace calls it; where sizes mix, all bytes of it."""
-        name = self.locations[int(self.location[operation])]
+        name: str = self.locations[self.location.item(operation)]
         if not self.mixed or self.size is None or not self.size[operation] or (start := first_byte(name)) is None:
             return name
         return span_text(start, int(self.size[operation]))
@@ -277,17 +284,17 @@ class History(Annotations):
         whole, row = self.access(operation)
         if whole is not self:
             return whole.what(row, address)
-        kind = int(self.kind[operation])
+        kind = self.kind.item(operation)
         if kind == FENCE:
             orders = FULL if self.fence is None else int(self.fence[operation])
             return "fence" if orders == FULL else f"fence {fence_name(orders)}"
         marks = 0 if self.marks is None else int(self.marks[operation])
         order = f".{name}" if marks and (name := aqrl_name(marks)) else ""
-        read, written = self.value_text(int(self.read[operation])), self.value_text(int(self.written[operation]))
         at = visible(self.address(operation)) if address is None else address
+        value = self.value_text((self.written if kind == WRITE else self.read).item(operation))
         if kind == RMW:
-            return f"RMW{order} {at}: {read}→{written}"
-        plain, exclusive, value = ("W", "SC", written) if kind == WRITE else ("R", "LR", read)
+            return f"RMW{order} {at}: {value}→{self.value_text(self.written.item(operation))}"
+        plain, exclusive = ("W", "SC") if kind == WRITE else ("R", "LR")
         name = exclusive if marks & EXCLUSIVE else f"RMW {plain}" if self.is_half(operation) else plain
         torn = ""
         if self.whole is not None and self.part_of is not None:
@@ -304,7 +311,7 @@ class History(Annotations):
 
     def at_line(self, operation: int) -> str:
         """`line 3`, or, of several files, `line 3 of hart1.log`."""
-        line = f"line {self.line[operation]}"
+        line = f"line {self.line.item(operation)}"
         if not self.files:
             return line
         file, names = self.file_of(operation), {*map(os.path.basename, self.files)}
@@ -312,13 +319,13 @@ class History(Annotations):
 
     def where(self, operation: int) -> str:
         """Where the operation stands: thread, line and tick, as far as the trace has them."""
-        thread = visible(self.threads[int(self.thread[operation])])
+        thread = visible(self.threads[self.thread.item(operation)])
         parts = [f"thread {thread}" if thread.isdigit() else thread]
         if self.on_one_line:
             parts.append(f"operation {self.number(operation) + 1}")
-        elif self.line[operation] > 0:
+        elif self.line.item(operation) > 0:
             parts.append(self.at_line(operation))
-        if self.tick[operation] != NO_TICK:
+        if self.tick.item(operation) != NO_TICK:
             parts.append(f"tick {self.tick[operation]}")
         if times := self.times(operation):
             parts.append(f"time {times}")

@@ -22,8 +22,8 @@ def history_from_columns(
     values = Values(kind, location, read, written, initial, final_value, final_line >= 0).supposing(unknown)
     source, final = sources(values)
     return noted(History(
-        name, file, tuple(threads), tuple(locations), thread, kind, location, read, written, source.astype(np.int32),
-        line, tick, values.initial, final.astype(np.int32), final_value, final_line, notes, False, (), unknown,
+        name, file, tuple(threads), tuple(locations), thread, kind, location, read, written, source,
+        line, tick, values.initial, final, final_value, final_line, notes, False, (), unknown,
         False, None,
         **more.annotations()))
 
@@ -112,19 +112,36 @@ class _Seen(NamedTuple):
 
 
 def _seen(values: Values, numbered: Callable[[Column], Column]) -> _Seen:
-    writes = np.flatnonzero((values.kind == WRITE) | (values.kind == RMW))
+    writes = np.flatnonzero((values.kind == WRITE) | (values.kind == RMW)).astype(np.int32)
     reads = np.flatnonzero((values.kind == READ) | (values.kind == RMW))
     ends = np.flatnonzero(values.has_final)
-    at = np.concatenate([values.location[writes], values.location[reads], ends]).astype(np.int64)
-    value = np.concatenate([values.written[writes], values.read[reads], values.final_value[ends]])
-    codes = numbered(value)
-    pairs = numbered(at * (int(codes.max(initial=0)) + 1) + codes)
-    written, wanted = pairs[: len(writes)], pairs[len(writes):]
-    count = int(pairs.max(initial=-1)) + 1
-    writer = np.full(count, THIN_AIR)
-    writer[written] = writes
-    return _Seen(reads, ends, at[len(writes):], value[len(writes):], np.bincount(written, minlength=count)[wanted],
-                 writer[wanted])
+    at = np.concatenate([values.location[reads], ends])
+    value = np.concatenate([values.read[reads], values.final_value[ends]])
+    where = values.location[writes]
+    own, wanted, count = _coded(values.written[writes], value, numbered)
+    writer = _last(own, writes, count)
+    if (writer[own] == writes).all():  # each value was written once
+        found = np.where(_last(own, where, count)[wanted] == at, writer[wanted], np.int32(THIN_AIR))
+        return _Seen(reads, ends, at, value, found != THIN_AIR, found)
+    own, wanted, count = _coded(where.astype(np.int64) * count + own, at * count + wanted, numbered)
+    return _Seen(reads, ends, at, value, np.bincount(own, minlength=count)[wanted], _last(own, writes, count)[wanted])
+
+
+def _coded(written: Column, wanted: Column, numbered: Callable[[Column], Column]) -> tuple[Column, Column, int]:
+    """Numbers from 0 on, equal ones for equal ones, and how many there may be."""
+    low = int(min(written.min(initial=0), wanted.min(initial=0)))
+    count = int(max(written.max(initial=0), wanted.max(initial=0))) - low + 1
+    if count <= 4 * (len(written) + len(wanted)):
+        return written - low, wanted - low, count
+    codes = numbered(np.concatenate([written, wanted]))
+    return codes[: len(written)], codes[len(written):], int(codes.max(initial=-1)) + 1
+
+
+def _last(codes: Column, what: Column, count: int) -> Column:
+    """What the last one with each code has, or THIN_AIR."""
+    found = np.full(count, THIN_AIR, dtype=np.int32)
+    found[codes] = what
+    return found
 
 
 def _unused(values: Column) -> int:
@@ -151,9 +168,10 @@ def sources(values: Values, numbered: Callable[[Column], Column] = by_sorting) -
     if values.anything is not None:
         starts |= values.anything[seen.at]
     starts[len(reads):] &= seen.writers[len(reads):] == 0
-    found = np.where(starts, INITIAL, seen.writer)
-    found[seen.writers + starts > 1] = AMBIGUOUS
-    source, final = np.full(len(values.kind), NO_SOURCE), np.full(len(values.initial), NO_SOURCE)
+    found = np.where(starts, np.int32(INITIAL), seen.writer)
+    found[seen.writers > np.where(starts, 0, 1)] = AMBIGUOUS
+    source = np.full(len(values.kind), NO_SOURCE, dtype=np.int32)
+    final = np.full(len(values.initial), NO_SOURCE, dtype=np.int32)
     source[reads], final[ends] = found[: len(reads)], found[len(reads):]
     return source, final
 
@@ -167,7 +185,7 @@ def by_values(history: History) -> History:
     values = Values(history.kind, history.location, history.read, history.written, history.initial,
                     history.final_value, history.final_line >= 0).supposing(history.unknown)
     source, final = sources(values)
-    return replace(history, source=source.astype(np.int32), final=final.astype(np.int32), initial=values.initial)
+    return replace(history, source=source, final=final, initial=values.initial)
 
 
 def supposed(history: History) -> History:

@@ -13,7 +13,7 @@ def visible(text: str, keep: str = "") -> str:
     >>> print(visible("a\\x1b[2J\\n"), visible("a\\nb", keep="\\n") == "a\\nb")
     a\\x1b[2J\\n True
     """
-    if text.isprintable():
+    if text.isprintable() or text in keep:
         return text
     unseen = (letter for letter in set(text) if not letter.isprintable() and letter not in keep)
     return text.translate({ord(letter): letter.encode("unicode_escape").decode() for letter in unseen})

@@ -112,13 +112,16 @@ def shared_by() -> int:
 
 def _possible() -> bool:
     return (hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
-            and (bool(_alarms) or signal.getsignal(signal.SIGALRM) == signal.SIG_DFL))
+            and (bool(_alarms) or signal.getsignal(signal.SIGALRM) in (signal.SIG_DFL, _ring)))
+
+
+def _heard() -> list[_Alarm]:
+    return _alarms[-1:] if _alarms and _alarms[-1].alone else _alarms
 
 
 def _arm_next() -> None:
     if _alarms:
-        heard = _alarms[-1:] if _alarms[-1].alone else _alarms
-        min(heard, key=lambda one: one.end).arm()
+        min(_heard(), key=lambda one: one.end).arm()
     else:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
@@ -129,4 +132,6 @@ def _ring(number: int, frame: FrameType | None) -> None:
             signal.setitimer(signal.ITIMER_REAL, AGAIN)
             return
         frame = frame.f_back
-    raise TimeoutError
+    if any(one.end <= time.monotonic() for one in _heard()):
+        raise TimeoutError
+    _arm_next()  # it rang for one that was being taken away

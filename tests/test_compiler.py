@@ -156,5 +156,5 @@ def test_kernels_stay_within_their_tables(monkeypatch: pytest.MonkeyPatch) -> No
             continue  # not for the engine
         for model in ("sc", "tso", "pso"):
             seen.add(engine.decide(history, fit(load(model)), NEVER, compiled=False).status)
-            saturation.Saturation([history], fit(load(model)), NEVER, compiled=False)
+            saturation.Saturation(engine.Run([history], fit(load(model)), False), NEVER)
     assert seen == {engine.CONSISTENT, engine.VIOLATED}

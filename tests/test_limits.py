@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import gradual
+from gradual import deadline
 from gradual.deadline import Deadline, alarm, share
 
 GRADUAL = [sys.executable, "-m", "gradual.cli"]
@@ -29,7 +31,7 @@ def starting() -> float:
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """More than can be read, or decided, within the limit."""
     folder = tmp_path_factory.mktemp("large")
-    rows = (f"{i % 8},{'RW'[i & 8 == 0]},{i % 999},{i if i & 8 == 0 else 0}\n" for i in range(1, 1_500_000))
+    rows = (f"{i % 8},{'RW'[i & 8 == 0]},{i % 999},{i if i & 8 == 0 else 0}\n" for i in range(1, 5_000_000))
     (folder / "large.csv").write_text("thread,op,address,value\n" + "".join(rows))
     return folder / "large.csv"
 
@@ -136,6 +138,18 @@ def test_an_answer_that_is_there_is_given(monkeypatch: pytest.MonkeyPatch) -> No
 def test_python_gets_unknown_for_a_file_that_takes_long(large: Path) -> None:
     verdict = gradual.check(large, timeout=0.05)
     assert verdict.verdict == "unknown" and "not read within 0.05 s" in verdict.message
+
+
+def test_an_alarm_that_rings_while_it_is_taken_away() -> None:
+    """Nobody hears it, and the next one is heard."""
+    deadline._ring(signal.SIGALRM, None)
+    before = signal.signal(signal.SIGALRM, deadline._ring)  # which stays, where that one is raised
+    with pytest.raises(TimeoutError), alarm(0.05):
+        time.sleep(1)
+    signal.signal(signal.SIGALRM, before)
+    with alarm(60):  # nor is it taken for the one around it, which goes on
+        deadline._ring(signal.SIGALRM, None)
+        assert 50 < signal.getitimer(signal.ITIMER_REAL)[0] <= 60
 
 
 def test_alarms() -> None:

@@ -7,11 +7,9 @@ time, and that is said once. A file begins with a digest of the rest: cut short,
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
@@ -25,18 +23,20 @@ kept_in: dict[str, Path] = {}
 
 def kept(name: str, stamp: str, make: Callable[[], bytes]) -> bytes:
     """What is kept of a kernel under a stamp of all that it comes from; made when it is not there."""
+    from hashlib import sha256  # which loads a library of its own
+
     file = f"{name}-{stamp}.o"
     for folder in folders():
         with suppress(OSError):
             content = (folder / file).read_bytes()
-            if hashlib.sha256(content[DIGEST:]).digest() == content[:DIGEST]:
+            if sha256(content[DIGEST:]).digest() == content[:DIGEST]:
                 kept_in[name] = folder
                 return content[DIGEST:]
     code = make()
     for folder in folders():
         with suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True)
-            _write(folder / file, hashlib.sha256(code).digest() + code)
+            _write(folder / file, sha256(code).digest() + code)
             kept_in[name] = folder
             return code
     _say_not_kept()
@@ -69,6 +69,8 @@ def folders() -> Iterator[Path]:
 
 def _own_temporary() -> Path | None:
     """A folder among the temporary ones which nobody else can have put anything into: what is kept is trusted."""
+    import tempfile
+
     user = os.getuid() if hasattr(os, "getuid") else 0
     try:
         folder = Path(tempfile.gettempdir(), f"gradual-{user}")

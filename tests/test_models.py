@@ -396,3 +396,14 @@ def test_models_are_listed_and_printed(tmp_path: Path) -> None:
     assert "`gradual run` also takes jr, ra, c11, rc11" in unknown
     assert "`gradual run --model rc11` takes it" in run("check", "traces/figures.csv", "--model", "rc11").stderr
     assert {"jr", "ra", "c11", "rc11"} <= {line.partition(":")[0] for line in run("models").stdout.splitlines()}
+
+
+def test_expressions_are_values() -> None:
+    """Equal where they are made alike, of one class; what people read of a name counts for nothing; also elsewhere."""
+    po, rf = Name("po"), Name("rf")
+    assert s.Union(po, rf) == s.Union(Name("po"), Name("rf")) != s.Union(rf, po)
+    assert s.Union(po, rf) != s.Intersection(po, rf) and po != s.Variable("po") and s.Nothing() == s.Nothing()
+    assert Named("ppo", po, "kept") == Named("ppo", po) and hash(Named("ppo", po, "kept")) == hash(Named("ppo", po))
+    assert repr(s.Union(po, s.Nothing())) == "Union(left=Name(name='po'), right=Nothing())"
+    copied = pickle.loads(pickle.dumps(Named("ppo", po, "kept")))
+    assert (copied, copied.words, hash(copied)) == (Named("ppo", po), "kept", hash(Named("ppo", po)))

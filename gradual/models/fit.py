@@ -15,9 +15,8 @@ general way.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Protocol
+from typing import NamedTuple, Protocol
 
 from gradual.models.regular import (
     Irregular,
@@ -56,8 +55,7 @@ class General(Exception):
     """Why a model does not fit the engine."""
 
 
-@dataclass(frozen=True)
-class Fit:
+class Fit(NamedTuple):
     """What the engine takes from a model."""
 
     axiom: str
@@ -122,9 +120,8 @@ def bare(expression: Expression) -> Expression:
     """Without names, and without identities that change nothing."""
     if isinstance(expression, Named):
         return bare(expression.of)
-    changed: dict[str, Any] = {field: bare(value) for field, value in vars(expression).items()
-                               if isinstance(value, Expression)}
-    found = replace(expression, **changed)
+    found = type(expression)(**{name: bare(value) if isinstance(value, Expression) else value
+                                for name, value in vars(expression).items()})
     if isinstance(found, Sequence) and ID in (found.left, found.right):
         return found.left if found.right == ID else found.right
     if isinstance(found, Union) and Nothing() in (found.left, found.right):

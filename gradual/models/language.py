@@ -8,11 +8,11 @@ mixing them is an error that names the place.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from gradual.models import syntax
 from gradual.models.lexer import ModelError, Token
@@ -32,14 +32,12 @@ class UnknownName(ModelError):
     """The one error that `try … with` catches."""
 
 
-@dataclass(frozen=True)
-class Value:
+class Value(NamedTuple):
     expression: Expression
     sort: Sort
 
 
-@dataclass(frozen=True)
-class Function:
+class Function(NamedTuple):
     parameters: tuple[str, ...]
     body: Term
     scope: Scope
@@ -290,10 +288,7 @@ def parts(expression: Expression) -> Iterator[Expression]:
     if isinstance(expression, Fixpoint):
         yield from (definition for _, definition in expression.definitions)
         return
-    for one in fields(expression):
-        part = getattr(expression, one.name)
-        if isinstance(part, Expression):
-            yield part
+    yield from (part for part in vars(expression).values() if isinstance(part, Expression))
 
 
 def _beforehand(expression: Expression) -> bool:

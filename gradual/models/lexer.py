@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
 class ModelError(ValueError):
@@ -24,8 +24,7 @@ class ModelError(ValueError):
         return type(self), (self.message, self.file, self.line, self.column)
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(NamedTuple):
     kind: str
     """name, string, comment or symbol; end after the last one."""
     text: str

@@ -106,7 +106,8 @@ class Matrices:
             found[name] = self._empty()
             if pairs is not None and len(pairs):
                 found[name][pairs[:, 0], pairs[:, 1]] = True
-        found["ctrl"] |= _compose(found["ctrl"], po)
+        if history.ctrl is not None:
+            found["ctrl"] |= _compose(found["ctrl"], po)
         found["tdep"] = self._empty()
         if history.end is not None and history.begin is not None:
             found["tdep"][:n, :n] = po[:n, :n] & (ends(history)[:, None] < known_begins(history)[None, :])

@@ -13,8 +13,7 @@ no word for it (see `syntax.Check`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from gradual.models.lexer import Token, tokens
 
@@ -33,8 +32,7 @@ BINARY = ("|", ";", "\\", "&", "*")
 POSTFIX = ("+", "*", "?", "^-1")
 
 
-@dataclass(frozen=True)
-class Term:
+class Term(NamedTuple):
     """An expression as it is written: an operator with its operands, or a name."""
 
     operator: str
@@ -46,8 +44,7 @@ class Term:
     recursive: bool = False
 
 
-@dataclass(frozen=True)
-class Binding:
+class Binding(NamedTuple):
     """`name = body`, or `name(parameters) = body`."""
 
     name: Token
@@ -57,29 +54,25 @@ class Binding:
     """The comment that follows on the line where it ends: what people call it."""
 
 
-@dataclass(frozen=True)
-class Let:
+class Let(NamedTuple):
     bindings: tuple[Binding, ...]
     recursive: bool
 
 
-@dataclass(frozen=True)
-class CheckStatement:
+class CheckStatement(NamedTuple):
     kind: str
     expression: Term
     name: str | None
 
 
-@dataclass(frozen=True)
-class Include:
+class Include(NamedTuple):
     name: Token
 
 
 Statement = Let | CheckStatement | Include
 
 
-@dataclass(frozen=True)
-class File:
+class File(NamedTuple):
     names: tuple[str, ...]
     """The words of the title, and its strings."""
     strings: tuple[str, ...]

@@ -11,8 +11,8 @@ State 0 is the operation itself, where pairs begin and end.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import reduce
+from typing import NamedTuple
 
 from gradual.models.language import parts, unnamed
 from gradual.models.sets import is_known
@@ -50,7 +50,6 @@ class Irregular(Exception):
     """An expression that is no regular one."""
 
 
-@dataclass(frozen=True)
 class Step(Expression):
     """One of STEPS, or its inverse, between events that are in two sets. Of `ctrl`, the pairs that are given: what
     comes after them in program order is a step of its own."""
@@ -305,8 +304,7 @@ def _strict(expression: Expression) -> bool:
 # --- automata
 
 
-@dataclass(frozen=True)
-class Transition:
+class Transition(NamedTuple):
     """From an event of a set, in a state, along a relation to an event of another set, in another state."""
 
     start: int
@@ -316,8 +314,7 @@ class Transition:
     end: int
 
 
-@dataclass(frozen=True)
-class _Position:
+class _Position(NamedTuple):
     """An occurrence of a relation."""
 
     number: int
@@ -328,8 +325,7 @@ _Links = list[tuple[Expression, _Position]]
 """Positions that may come next (or last), each with the test on the event in between."""
 
 
-@dataclass(frozen=True)
-class _Fragment:
+class _Fragment(NamedTuple):
     first: _Links
     last: _Links
     empty: tuple[Expression, ...]

@@ -76,6 +76,18 @@ def members(history: History | Labels, expression: Expression) -> Column:
     raise KeyError(expression)
 
 
+def of_lists(expression: Expression) -> bool:
+    """Does a set, which is known, depend on what relations lead to: is it more than its names tell?"""
+    match expression:
+        case Named(_, of) | Complement(of):
+            return of_lists(of)
+        case Union(left, right) | Intersection(left, right) | Difference(left, right):
+            return of_lists(left) or of_lists(right)
+        case Range(_) | Domain(_):
+            return True
+    return False
+
+
 def is_known(expression: Expression) -> bool:
     """Is a set made of names, and of what relations lead to that a history has as lists?"""
     match expression:

@@ -6,45 +6,83 @@ is in IW, W and M, comes first in co, and has no thread.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+if TYPE_CHECKING:
+    from typing_extensions import dataclass_transform
+else:
+    def dataclass_transform(**_: object) -> Any:
+        return lambda made: made
 
 
-@dataclass(frozen=True)
+@dataclass_transform(frozen_default=True)
 class Expression:
-    """A set or a relation of events."""
+    """A set or a relation of events.
+
+    A value, as a frozen dataclass is, but without methods made for each class: making them takes the time of a small
+    check.
+    """
+
+    __slots__ = ("__dict__", "_hash")
+    _hash: int
+    __match_args__: ClassVar[tuple[str, ...]] = ()
+    _compared: ClassVar[tuple[str, ...] | None] = None
+    """If not all."""
+    _key: ClassVar[attrgetter[Any]]
+
+    def __init_subclass__(cls) -> None:
+        fields = tuple(name for name, of in cls.__annotations__.items() if not of.startswith("ClassVar"))
+        cls.__match_args__ = fields  # type: ignore[misc]  # mypy expects a decorator to make it
+        cls._key = attrgetter("__class__", *(fields if cls._compared is None else cls._compared))
+
+    def __init__(self, *values: Any, **named: Any) -> None:
+        vars(self).update(zip(self.__match_args__, values), **named)  # noqa: B905 - what has a default may be missing
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Expression) and bool(self._key(self) == other._key(other))
+
+    def __hash__(self) -> int:
+        """Kept: expressions are deep, and much is looked up by them."""
+        try:
+            return self._hash
+        except AttributeError:
+            object.__setattr__(self, "_hash", hash(self._key(self)))
+            return self._hash
+
+    def __reduce__(self) -> tuple[Any, ...]:  # the hash is another one in another process
+        return type(self), tuple(getattr(self, name) for name in self.__match_args__)
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__match_args__)
+        return f"{type(self).__name__}({told})"
 
 
-@dataclass(frozen=True)
 class Name(Expression):
     """One of SETS or RELATIONS."""
 
     name: str
 
 
-@dataclass(frozen=True)
 class Nothing(Expression):
     """The empty set and the empty relation: `0`, `{}`."""
 
 
-@dataclass(frozen=True)
 class Union(Expression):
     left: Expression
     right: Expression
 
 
-@dataclass(frozen=True)
 class Intersection(Expression):
     left: Expression
     right: Expression
 
 
-@dataclass(frozen=True)
 class Difference(Expression):
     left: Expression
     right: Expression
 
 
-@dataclass(frozen=True)
 class Sequence(Expression):
     """`left ; right`."""
 
@@ -52,7 +90,6 @@ class Sequence(Expression):
     right: Expression
 
 
-@dataclass(frozen=True)
 class Product(Expression):
     """`left * right`, of sets: all pairs."""
 
@@ -60,70 +97,60 @@ class Product(Expression):
     right: Expression
 
 
-@dataclass(frozen=True)
 class Complement(Expression):
     """`~ of`."""
 
     of: Expression
 
 
-@dataclass(frozen=True)
 class Identity(Expression):
     """`[of]`: each event of a set with itself."""
 
     of: Expression
 
 
-@dataclass(frozen=True)
 class Inverse(Expression):
     """`of^-1`."""
 
     of: Expression
 
 
-@dataclass(frozen=True)
 class Plus(Expression):
     """`of+`: transitive closure."""
 
     of: Expression
 
 
-@dataclass(frozen=True)
 class Star(Expression):
     """`of*`: reflexive and transitive closure."""
 
     of: Expression
 
 
-@dataclass(frozen=True)
 class Maybe(Expression):
     """`of?`: reflexive closure."""
 
     of: Expression
 
 
-@dataclass(frozen=True)
 class Domain(Expression):
     """`domain(of)`: the set of left ends."""
 
     of: Expression
 
 
-@dataclass(frozen=True)
 class Range(Expression):
     """`range(of)`: the set of right ends."""
 
     of: Expression
 
 
-@dataclass(frozen=True)
 class Variable(Expression):
     """A name that a surrounding `Fixpoint` defines."""
 
     name: str
 
 
-@dataclass(frozen=True)
 class Fixpoint(Expression):
     """`let rec`: the least relations that satisfy the definitions together; this one is called `name`."""
 
@@ -131,14 +158,14 @@ class Fixpoint(Expression):
     definitions: tuple[tuple[str, Expression], ...]
 
 
-@dataclass(frozen=True)
 class Named(Expression):
     """An expression under the name that the file gives it: the same relation, for those who tell about it."""
 
     name: str
     of: Expression
-    words: str = field(default="", compare=False)
+    words: str = ""
     """What the comment behind its definition says of it."""
+    _compared = ("name", "of")
 
 
 SETS = frozenset({
@@ -171,8 +198,7 @@ CO = frozenset({"co", "coi", "coe", "fr", "fri", "fre"})
 """What depends on the store order; all else is static, known once reads-from is."""
 
 
-@dataclass(frozen=True)
-class Check:
+class Check(NamedTuple):
     """One axiom of a model."""
 
     kind: str

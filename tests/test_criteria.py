@@ -11,9 +11,11 @@ from theory import HISTORIES, parse
 from gradual.compiler import can_compile
 from gradual.deadline import Deadline
 from gradual.deciding import criteria, ladder, many, pipeline
+from gradual.deciding.engine.run import Run
 from gradual.deciding.observations import impossible_observation
 from gradual.history import History
 from gradual.models import load
+from gradual.models.fit import fit
 
 pytestmark = pytest.mark.skipif(not can_compile(), reason="there is no LLVM")
 
@@ -40,7 +42,7 @@ def test_bit_sets_and_clingo(model: str) -> None:
     known = [parse(entry.text, name) for name, entry in HISTORIES.items()]
     histories = [*random_ones(7, 120), *(history for history in known if not impossible_observation(history, ""))]
     found = [(climbed.failed, climbed.ordered, climbed.rung.program)
-             for climbed in criteria.climb(histories, load(model))]
+             for climbed in criteria.climb(Run(histories, fit(load(model)), True), load(model))]
     assert found == [by_clingo(history, model) for history in histories]
     assert len({failed for failed, _, _ in found}) == (5 if model == "sc" else 2)
 

@@ -18,7 +18,7 @@ from searching import searched
 import gradual
 from gradual.deadline import Deadline
 from gradual.deciding import engine, many
-from gradual.deciding.engine import kernels, static, tables
+from gradual.deciding.engine import batch, kernels, static, tables
 from gradual.deciding.engine.run import Run
 from gradual.deciding.observations import impossible_observation
 from gradual.deciding.pipeline import check
@@ -115,8 +115,10 @@ def test_compiled_and_plain_agree(model: Model) -> None:
     assert any(outcome.conflicts > 5 for outcome in plain)
     for history, outcome in zip(histories, plain, strict=True):
         assert same(decided(history, model, True), outcome)
-    together = engine.decide_many(histories, fit(model), Deadline(), patience=engine.ENDLESS)
-    assert all(map(same, together, plain))
+    run = Run(histories, fit(model), True)
+    assert all(map(same, engine.decide_many(run, Deadline()), plain))
+    for some in ([*range(0, len(histories), 3)], [len(histories) - 1], [*range(len(histories))]):
+        assert all(map(same, engine.decide_many(run.of(some), Deadline()), [plain[place] for place in some]))
 
 
 class Stingy(Run):
@@ -124,7 +126,7 @@ class Stingy(Run):
 
     asked: ClassVar[set[int]] = set()
 
-    def _new_building(self) -> static.Building:
+    def _new_building(self) -> batch.Building:
         made = super()._new_building()
         least = {"edge": 0, "cell": 0, "mark": self.operations + 1}
         share = {name: table[:max(len(table) * min(self._room, 16) // 16, least[name])]
@@ -157,7 +159,7 @@ def test_growing_tables_change_nothing(compiled: bool, monkeypatch: pytest.Monke
     assert all(same(decided(history, model, compiled), wanted)
                for history, wanted in zip(histories, expected, strict=True))
     if compiled:
-        together = engine.decide_many(histories, fit(model), Deadline(), patience=engine.ENDLESS)
+        together = engine.decide_many(Stingy(histories, fit(model), True), Deadline())
         assert all(map(same, together, expected))
     assert Stingy.asked >= {static.MORE_ROOM, kernels.MORE_PAIRS, kernels.MORE_CLAUSES, kernels.MORE_LOG}
 
@@ -193,7 +195,7 @@ def test_many_together_as_one_by_one(model: Model) -> None:
 
 def test_impatience_leaves_histories_to_others() -> None:
     history, sb = history_of(random_formula(5, 1, 6)), gradual.generate("sc", operations=30)
-    hurried = engine.decide_many([sb, history, sb], fit(load("sc")), Deadline(), patience=1)
+    hurried = engine.decide_many(Run([sb, history, sb], fit(load("sc")), True, patience=1), Deadline())
     assert [outcome.status for outcome in hurried] == [engine.CONSISTENT, engine.UNDECIDED, engine.CONSISTENT]
 
 

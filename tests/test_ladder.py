@@ -13,6 +13,7 @@ from theory import HISTORIES, NAMES, TABLE, parse
 from gradual.deadline import Deadline
 from gradual.deciding import rules
 from gradual.deciding.classification import classify
+from gradual.deciding.engine.run import Run
 from gradual.deciding.ladder import climb
 from gradual.deciding.observations import impossible_observation
 from gradual.deciding.saturation import Saturation, forced_pairs
@@ -87,7 +88,7 @@ def test_partial_store_orders_lie_in_every_store_order(model: Model) -> None:
             continue
         orders = [store_order_pairs(order) for order in brute_store_orders(history, model.name)]
         ladder = _store_order(history, model)
-        if Saturation([history], fit(model), Deadline()).contradicted():
+        if Saturation(Run([history], fit(model)), Deadline()).contradicted():
             assert not orders
             continue
         saturated = set(forced_pairs(history, fit(model), Deadline()))

@@ -17,14 +17,18 @@ from theory import parse
 
 import gradual
 from gradual.deadline import Deadline
+from gradual.deciding.engine import Choosing
 from gradual.deciding.general import decide as decide_in_general
 from gradual.deciding.observations import impossible_observation
 from gradual.deciding.pipeline import check
 from gradual.evidence.verdict import Cycle, Edge, Origin, Refutation, Witness
 from gradual.history import AMBIGUOUS, INITIAL, RMW, Builder, History, candidates
+from gradual.machines import generate
 from gradual.models import load
+from gradual.models.fit import fit
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+from experiments import repeated
 from experiments.axioms.brute import Brute, readings
 from experiments.axioms.histories import random_history, with_values
 
@@ -115,6 +119,53 @@ def test_unknown_says_what_was_open() -> None:
                       for t in range(4))
     verdict = check(parse(text), "sc", timeout=0.3)
     assert verdict.verdict == "unknown" and "values may come from several writes" in verdict.message
+
+
+# --- the search
+
+
+@pytest.mark.parametrize("order", ["trace", "threads"])
+@pytest.mark.parametrize(("machine", "model", "expected"), [
+    ("sc", "sc", "consistent"), ("tso", "tso", "consistent"), ("tso", "sc", "violation"),
+    ("broken-drop", "tso", "violation")])
+def test_machines_with_eight_values(machine: str, model: str, expected: str, order: str) -> None:
+    history = repeated.with_values(generate(machine, 4, 600, 16, 0), 8)
+    assert check(history if order == "trace" else repeated.thread_by_thread(history), model).verdict == expected
+
+
+def test_a_run_is_asked_for_until_none_is_left() -> None:
+    """Two stores of 1 by others: a load returns one of them, or the other, and nothing else."""
+    history = parse("W x1 ∥ W x1 ∥ R x1")
+    found = candidates(history)
+    search = Choosing(history, fit(load("sc")), found, Deadline())
+    returned = set()
+    while search.run().status == "consistent":
+        returned |= {Origin(*chosen) for chosen in search.returned().items()}
+        search.exclude([Origin(*chosen) for chosen in search.returned().items()])
+    assert returned == {Origin(2, 0), Origin(2, 1)}
+
+
+def test_a_thread_sees_its_own_store_first() -> None:
+    """Under TSO the load may return what is in the buffer; else it waits for that, and then for the other store."""
+    for text, expected in (("W x1, R x1, R y0 ∥ W x1, W y1, R x1", "consistent"),
+                           ("W x2, R x1, R y0 ∥ W x1, W y1 ∥ W x1, R x2, R y0", "consistent"),
+                           ("W x2, R x1, R y0 ∥ W y1, W x1 ∥ R y1, W x1, R y1", "violation")):
+        history = parse(text)
+        verdict = check(history, "tso")
+        assert verdict.verdict == expected
+        assert any(Brute(read_as).allows(load("tso")) for read_as in readings(history)) == bool(verdict)
+
+
+def test_coherence_as_it_stands_and_as_a_case_has_it() -> None:
+    """The thread saw the other store before its rmw, whatever that read: so it did not read what memory held."""
+    builder = Builder("", "", gradual.Options(initial=1))
+    builder.write("0", "x", 2)
+    builder.read("1", "x", 2)
+    builder.rmw("1", "x", 1, 1)
+    builder.read("2", "x", 1)
+    again = parse("R x0, W x1, W x2, R x2 ∥ W x1, R x2, R x1 ∥ R x2")
+    for model in ("sc", "tso", "rvwmo"):
+        assert check(builder.build(), model).verdict == check(again, model).verdict == "violation"
 
 
 # --- evidence

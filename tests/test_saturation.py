@@ -15,6 +15,7 @@ from random_histories import EVERY_KIND, histories, random_history
 import gradual
 from gradual.deadline import Deadline
 from gradual.deciding.completion.closure import Closure, Contradiction
+from gradual.deciding.engine.run import Run
 from gradual.deciding.observations import impossible_observation, write_pairs
 from gradual.deciding.pipeline import check
 from gradual.deciding.saturation import Saturation, all_write_pairs
@@ -38,7 +39,7 @@ def relaxed(tmp_path: Path) -> Model:
 
 def forced(history: History, model: Model, compiled: bool | None = None) -> set[tuple[int, int]] | None:
     """The pairs that saturation orders; None where it ends in a contradiction."""
-    saturation = Saturation([history], fit(model), Deadline(), compiled=compiled)
+    saturation = Saturation(Run([history], fit(model), compiled), Deadline())
     if saturation.contradicted():
         return None
     found = {pair for pair in all_write_pairs(history) if saturation.precedes(*pair)}
@@ -110,11 +111,11 @@ def test_compiled_and_plain_kernels_agree(model: Model) -> None:
               for machine in ("sc", "tso", "pso", "broken") for seed in range(3)]
     drawn = [history for history in possible_histories(21, 150, max_threads=4, max_operations=12) + longer
              if not impossible_observation(history, "coherence")]
-    plain = [Saturation([history], fit(model), Deadline(), compiled=False) for history in drawn]
-    together = Saturation(drawn, fit(model), Deadline())
+    plain = [Saturation(Run([history], fit(model), False), Deadline()) for history in drawn]
+    together = Saturation(Run(drawn, fit(model)), Deadline())
     for place, (history, alone) in enumerate(zip(drawn, plain, strict=True)):
         assert together.contradicted(place) == alone.contradicted()
-        assert together.ordered_pairs(place) == alone.ordered_pairs()
+        assert together.ordered_pairs(place) == together.all_ordered_pairs()[place] == alone.ordered_pairs()
         if not alone.contradicted():
             assert forced(history, model, True) == forced(history, model, False)
 

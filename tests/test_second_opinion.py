@@ -78,7 +78,7 @@ def test_every_order_of_small_histories(model: str) -> None:
         everything = list(permutations(range(len(history))))
         for order in rng.sample(everything, min(40, len(everything))):
             by_machine = _accepts(replay, history, model, order)
-            by_text = _accepts(check_witness, Observed(history), SHIPPED[model], Witness(order))
+            by_text = _accepts(check_witness, Text(Events(Observed(history))), SHIPPED[model], Witness(order))
             assert by_machine == by_text == by_pairs(history, model, order), order
             accepted += by_machine
     assert accepted > 50

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -25,6 +26,7 @@ from gradual.deciding import engine
 from gradual.deciding.engine.proof import evidence
 from gradual.deciding.observations import impossible_observation
 from gradual.deciding.pipeline import check
+from gradual.evidence import certificate
 from gradual.evidence.verdict import Cycle, Witness
 from gradual.history import RMW, Addresses, History, InputError, Options
 from gradual.machines import generate
@@ -297,3 +299,20 @@ def _written(path: Path, rows: list[dict[str, Any]]) -> Path:
         whole = json.dumps({"operations": rows}) if path.suffix == ".json" else "\n".join(map(json.dumps, rows))
         path.write_text(whole + "\n")
     return path
+
+
+@pytest.mark.parametrize("name", ["rvwmo", "wmo"])
+def test_looking_ahead_changes_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a certificate looks up while the engine decides: a witness passes as without, a wrong one does not."""
+    monkeypatch.setattr(certificate, "MANY", 1)
+    model = load(name)
+    for seed in range(5):
+        history = generate(name, threads=4, operations=200, locations=8, seed=seed)
+        verdict = check(history, name)
+        assert isinstance(verdict.evidence, Witness)
+        backwards = Witness(list(verdict.evidence.order)[::-1])
+        for shown, holds in ((verdict.evidence, True), (backwards, False)):
+            for ahead in (None, certificate.look_ahead(history, model)):
+                with nullcontext() if holds else pytest.raises(certificate.CertificateError):
+                    certificate.check(history, model, shown, ahead=ahead)
+    assert certificate.look_ahead(history, load("tso")) is None

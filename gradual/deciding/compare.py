@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradual.deadline import Deadline
+from gradual.deciding.engine.run import Run
 from gradual.deciding.ladder import climb
 from gradual.deciding.observations import impossible_observation, write_pairs
 from gradual.deciding.saturation import Saturation
@@ -31,7 +32,7 @@ def unordered_percent(history: History, model: str | Model, timeout: float | Non
     try:
         for answer in climb(history, chosen, deadline):
             found[answer.rung.criteria[-1]] = answer.ordered_pairs
-        saturation = Saturation([history], fits, Deadline(timeout))
+        saturation = Saturation(Run([history], fits), Deadline(timeout))
         if not saturation.contradicted():
             found["saturation"] = min(saturation.ordered_pairs(), pairs)
     except (TimeoutError, MemoryError):

@@ -7,7 +7,7 @@ once, because the upper one is built from what the lower one computed.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gradual.deadline import Deadline
 from gradual.evidence.verdict import Pair
@@ -16,8 +16,7 @@ from gradual.models import Model
 from gradual.models.fit import fit
 
 
-@dataclass(frozen=True)
-class Rung:
+class Rung(NamedTuple):
     """A program and the criteria it decides, the weaker first."""
 
     program: str
@@ -39,8 +38,7 @@ def criteria(model: Model) -> tuple[str, ...]:
     return tuple(name for rung in LADDERS.get(model.key, ()) if rung.published for name in rung.criteria)
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(NamedTuple):
     """What one rung says: which of its criteria fail, and the store order it forces."""
 
     rung: Rung

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from gradual.compiler import can_compile
@@ -13,6 +12,7 @@ from gradual.deadline import Deadline
 from gradual.deciding import criteria, engine, saturation
 from gradual.deciding.crowd import Crowd
 from gradual.deciding.engine.proof import evidence
+from gradual.deciding.engine.run import Run
 from gradual.deciding.ladder import LADDERS
 from gradual.deciding.observations import impossible_observation
 from gradual.deciding.pipeline import CYCLE, SCHEDULE, SEARCH
@@ -67,13 +67,14 @@ def decide(histories: Sequence[History], model: Model, *, named: bool = True) ->
             else:
                 found[h] = _certified(ones[h], model, *impossible)
     if chosen:
-        decided = _decided([ones[h] for h in chosen], model, fits)
+        run = Run([taken[h] for h in chosen], fits, True, patience=engine.PATIENCE)
+        decided = _decided(run, [ones[h] for h in chosen], model, fits)
+        if named and model.key in LADDERS:
+            _name(decided, run, model)
         for h, verdict in zip(chosen, decided, strict=True):
             found[h] = verdict
-        if named and model.key in LADDERS:
-            _name(found, histories, model, chosen)
     seconds = (time.perf_counter() - started) / max(len(histories), 1)
-    return [None if verdict is None else replace(verdict, seconds=seconds) for verdict in found]
+    return [None if verdict is None else verdict.but(seconds=seconds) for verdict in found]
 
 
 def _is_plain(history: History, fits: Fit) -> bool:
@@ -82,36 +83,38 @@ def _is_plain(history: History, fits: Fit) -> bool:
     return bool(len(history)) and not (history.given or history.mixed or history.whole or fits.others)
 
 
-def _name(found: list[Verdict | None], histories: Sequence[History], model: Model, chosen: list[int]) -> None:
+def _name(found: list[Verdict | None], run: Run, model: Model) -> None:
     """Of each violation the first criterion that fails; a larger history is left to clingo."""
-    violated = [h for h in chosen if (verdict := found[h]) is not None and verdict.verdict == "violation"]
-    small = [h for h in violated if len(histories[h]) <= criteria.LARGEST]
-    for h in violated:
-        if len(histories[h]) > criteria.LARGEST:
-            found[h] = None
-    for h, climbed in zip(small, criteria.climb([histories[h] for h in small], model) if small else (), strict=True):
+    small: list[int] = []
+    for h, verdict in enumerate(found):
+        if verdict is not None and verdict.verdict == "violation":
+            if len(run.histories[h]) <= criteria.LARGEST:
+                small.append(h)
+            else:
+                found[h] = None
+    for h, climbed in zip(small, criteria.climb(run.of(small), model) if small else (), strict=True):
         verdict = found[h]
         assert verdict is not None
-        found[h] = replace(verdict, decided_by=climbed.failed or verdict.decided_by,
-                           unordered_pairs=verdict.write_pairs - climbed.ordered, ordered_by=climbed.rung.criteria[-1])
+        found[h] = verdict.but(
+            decided_by=climbed.failed or verdict.decided_by, unordered_pairs=verdict.write_pairs - climbed.ordered,
+            ordered_by=climbed.rung.criteria[-1])
 
 
-def _decided(ones: list[_One], model: Model, fits: Fit) -> list[Verdict | None]:
-    histories = [one.taken for one in ones]
-    outcomes = engine.decide_many(histories, fits, Deadline(None))
+def _decided(run: Run, ones: list[_One], model: Model, fits: Fit) -> list[Verdict | None]:
+    outcomes = engine.decide_many(run, Deadline(None))
     consistent = [h for h, outcome in enumerate(outcomes) if outcome.status == engine.CONSISTENT]
-    verdicts: list[Verdict | None] = [None] * len(histories)
+    verdicts: list[Verdict | None] = [None] * len(ones)
     if consistent:
-        ordered = Saturation([histories[h] for h in consistent], fits, Deadline(None))
+        ordered = Saturation(run.of(consistent), Deadline(None))
         certificate.check_runs([ones[h].trace for h in consistent], model, [outcomes[h].order for h in consistent])
-        for place, h in enumerate(consistent):
+        explained = Verdict(model.name, "consistent", SCHEDULE, ordered_by="saturation")
+        for h, forced in zip(consistent, ordered.all_ordered_pairs(), strict=True):
             pairs = ones[h].write_pairs
-            forced = min(ordered.ordered_pairs(place), pairs)
-            verdicts[h] = Verdict(model.name, "consistent", SCHEDULE, Witness(outcomes[h].order.tolist()), "", pairs,
-                                  pairs - forced, "saturation", conflicts=outcomes[h].conflicts)
+            verdicts[h] = explained.but(evidence=Witness(outcomes[h].order.tolist()), write_pairs=pairs,
+                                        unordered_pairs=max(pairs - forced, 0), conflicts=outcomes[h].conflicts)
     for h, outcome in enumerate(outcomes):
         if outcome.status == engine.VIOLATED:
-            found = evidence(histories[h], fits, outcome)
+            found = evidence(ones[h].taken, fits, outcome)
             by = CYCLE if isinstance(found, Cycle) else SEARCH
             verdicts[h] = _certified(ones[h], model, by, found, outcome.conflicts)
     return verdicts

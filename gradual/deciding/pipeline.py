@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+from gradual import cores
 from gradual.deadline import Deadline, alarm
 from gradual.deciding import engine
 from gradual.deciding.completion import AUTO, COMPLETIONS, DIRECT
@@ -15,6 +16,7 @@ from gradual.deciding.ladder import Answer, climb
 from gradual.deciding.observations import impossible_observation, write_pairs
 from gradual.deciding.saturation import Saturation
 from gradual.evidence import certificate
+from gradual.evidence.ahead import Ahead
 from gradual.evidence.verdict import Cycle, Evidence, Outcome, Verdict, Witness
 from gradual.history import INITIAL, History, candidates, supposed
 from gradual.models import Model, load, of_traces
@@ -97,6 +99,7 @@ class _Decision:
         self.conflicts = 0
         self._certified: Evidence | None = None
         self._settling: str | None = None
+        self._ahead: Ahead | None = None
 
     def certified(self, engine: str, complete: str) -> Verdict:
         """The verdict with evidence that was checked; unknown where time or memory do not suffice."""
@@ -156,7 +159,7 @@ class _Decision:
         if evidence is not None and evidence is not self._certified:
             grace = self.deadline.grace()
             with alarm(grace.seconds_left, alone=True):
-                certificate.check(self.trace, self.model, evidence, grace)
+                certificate.check(self.trace, self.model, evidence, grace, self._ahead)
                 self._certified = evidence
 
     @property
@@ -171,6 +174,8 @@ class _Decision:
             searched = sources.decide(self.history, fits, self.deadline)
             self.conflicts = searched.conflicts
             return _what_decided(searched.evidence), self._holding(searched.evidence)
+        if cores.own() > 1:
+            self._ahead = certificate.look_ahead(self.trace, self.model)
         outcome = engine.decide(self.history, fits, self.deadline)
         self.conflicts = outcome.conflicts
         if outcome.status == engine.CONSISTENT:
@@ -217,7 +222,7 @@ class _Decision:
                 self.ordered_by = "saturation"
                 return
             try:
-                saturation = Saturation([self.history], fits, self.deadline)
+                saturation = Saturation(engine.Run([self.history], fits), self.deadline)
             except (MemoryError, TimeoutError):
                 return  # the verdict stands without it
             self.ordered_by = "saturation"

@@ -1,21 +1,19 @@
 """Where values repeat: which write each read returned, searched together with the store order.
 
-A read of a value that several wrote is *open*: it has candidates. Which of them it returned is a choice, and a SAT
-solver makes one for all open reads (and final values) at a time. The engine is asked whether that can be. If not, its
-evidence rests on some of the choices: these do not go together, a clause. The reads it rests on are opened again, and
-the engine is asked about the others, until nothing is wrong any more: so a round learns several clauses that have no
-read in common. With nothing chosen at all, what is known for sure may be wrong already; and what the order of the trace
-makes likely may be a run already.
+A read of a value that several wrote is *open*: it has candidates. What the order of the trace makes likely may be a
+run already. If not, the engine performs such a read when one of its candidates is there, and learns about what reads
+returned as about the order of writes. Of a run that it finds the whole reading is looked at once more: what depends on
+sources and shows in no run (LR/SC, rules about two reads of one write, final values, what memory held) is a clause
+then, and the engine goes on.
 
-A refutation has the engine's evidence of each clause that it needs as cases, under the choices that they rest on, and
-as lemmas what follows from them, down to the solver's own.
+A refutation has, of all that was found to be wrong, what excludes every reading: as cases, and as lemmas what follows
+from them, down to a solver's own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -23,7 +21,8 @@ from gradual.deadline import Deadline
 from gradual.deciding import engine
 from gradual.deciding.completion.solver import solve
 from gradual.deciding.engine.parts import Parts
-from gradual.deciding.engine.proof import evidence, premise
+from gradual.deciding.engine.proof import Proof, evidence, premise
+from gradual.evidence.refutations import negated
 from gradual.evidence.verdict import Claim, Cycle, Edge, Origin, Refutation, Step, Witness
 from gradual.history import AMBIGUOUS, INITIAL, READ, History, candidates
 from gradual.models.fit import Fit
@@ -31,9 +30,6 @@ from gradual.models.regular import AGAIN, ANEW, uses_reads_from
 
 Reading = dict[int, int]
 """Readers, and the write that each is taken to have returned."""
-
-AT_ONCE = 50
-"""Clauses that a round learns at most."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +45,8 @@ class _Conflict:
     """Choices that do not go together, and why."""
 
     origins: tuple[Origin, ...]
-    evidence: Cycle | Refutation
+    evidence: Cycle | Refutation | None
+    """None: the certificate knows."""
 
 
 def decide(history: History, fit: Fit, deadline: Deadline) -> Found:
@@ -64,86 +61,62 @@ class _Search:
         self._deadline = deadline
         self._candidates = candidates(history)
         self._rests = Rests(history, fit, self._candidates)
-        self._learnt: list[_Conflict] = []
         self._own: dict[tuple[int, int], frozenset[int]] = {}
         """The writes of each thread at each location, as far as somebody asked."""
-        self._engine_conflicts = 0
-        self._witness = Witness(())
-        self._one_value: list[list[int]] = []
-        """Of readers that cannot both have returned what memory held, where nobody knows that."""
+        self._learnt: list[_Conflict] = []
 
     def run(self) -> Found:
-        from pysat.solvers import Solver
-
-        known = self._ask({})
-        if known is not None:
-            return self._found(known.evidence)
-        if self._may_be(self._likely) and self._ask(self._likely) is None:
-            return self._found(self._witness)
+        likely = self._likely()
+        if likely is not None and isinstance(run := self._wrong(likely), Witness):
+            return Found(run, 0)
         self._learnt += self._at_first()
-        with Solver(name="glucose4", bootstrap_with=self._clauses(self._learnt)) as solver:
-            solver.set_phases([variable if write == self._likely[reader] else -variable
-                               for (reader, write, _), variable in self._variable.items()])
-            while solve(solver, self._deadline):
-                reading = self._reading(solver.get_model() or [])
-                if different := list(self._different(reading)):
-                    self._one_value += different
-                    solver.append_formula(different)
-                    continue
-                conflicts = list(self._conflicts(reading))
-                if not conflicts:
-                    return self._found(self._witness)
-                self._learnt += conflicts
-                solver.append_formula(map(self._clause, conflicts))
-        return self._found(self._refutation())
+        out = {origin for conflict in self._learnt for origin in conflict.origins}
+        possible = {reader: tuple(write for write in writes if Origin(reader, write) not in out)
+                    for reader, writes in self._candidates.items()}
+        if not all(possible.values()):
+            return Found(self._refuted(None), len(self._learnt))
+        search = engine.Choosing(self._history, self._fit, possible, self._deadline)
+        while (outcome := search.run()).status == engine.CONSISTENT:
+            reading = search.returned()
+            wrong = self._different(reading) or self._wrong(reading)
+            if isinstance(wrong, Witness):
+                return Found(wrong, outcome.conflicts)
+            self._learnt.append(wrong)
+            search.exclude(wrong.origins)
+        if outcome.bad >= 0:
+            return Found(evidence(self._history, self._fit, outcome), outcome.conflicts)
+        proof = Proof(self._history, self._fit, outcome.log, search.origins)
+        return Found(self._refuted(proof), outcome.conflicts)
 
-    def _found(self, evidence: Witness | Cycle | Refutation) -> Found:
-        return Found(evidence, self._engine_conflicts + len(self._learnt))
+    def _likely(self) -> Reading | None:
+        """The last candidate before the read in the trace, of a final value the last one; else the first one. None
+        where that is wrong in a way that the engine does not look at."""
+        reading = {reader: max((write for write in writes if write < reader), default=writes[0])
+                   for reader, writes in self._candidates.items()}
+        future = any(write >= reader and write in self._own_writes(reader)
+                     for reader, write in reading.items() if reader < len(self._history))
+        return None if future or self._different(reading) else reading
 
-    # --- choices as literals
-
-    @cached_property
-    def _variable(self) -> dict[Origin, int]:
-        origins = (Origin(reader, write) for reader, writes in self._candidates.items() for write in writes)
-        return {origin: number for number, origin in enumerate(origins, 1)}
-
-    def _clause(self, conflict: _Conflict) -> list[int]:
-        return [-self._variable[origin] for origin in conflict.origins]
-
-    def _clauses(self, conflicts: Iterable[_Conflict]) -> list[list[int]]:
-        """Every value came from somewhere, and what was learnt."""
-        somewhere = [[self._variable[Origin(reader, write)] for write in writes]
-                     for reader, writes in self._candidates.items()]
-        return somewhere + self._one_value + [self._clause(conflict) for conflict in conflicts]
-
-    def _different(self, reading: Reading) -> Iterator[list[int]]:
-        """Clauses against different values that memory is said to have held at a location."""
+    def _different(self, reading: Reading) -> _Conflict | None:
+        """Two different values that memory is said to have held at a location."""
         first: dict[int, int] = {}
         for reader, write in reading.items():
             if write == INITIAL and reader < len(self._history):
                 other = first.setdefault(int(self._history.location[reader]), reader)
                 if self._history.read[other] != self._history.read[reader]:
-                    yield [-self._variable[Origin(reader, INITIAL)], -self._variable[Origin(other, INITIAL)]]
+                    return _Conflict((Origin(reader, INITIAL), Origin(other, INITIAL)), None)
+        return None
 
-    def _reading(self, model: list[int]) -> Reading:
-        """What a model of the clauses says; clauses only forbid, so of several any one will do."""
-        true = set(model)
-        return {reader: write for (reader, write, _), variable in self._variable.items() if variable in true}
-
-    @cached_property
-    def _likely(self) -> Reading:
-        """The last candidate before the read in the trace, of a final value the last one; else the first one."""
-        return {reader: max((write for write in writes if write < reader), default=writes[0])
-                for reader, writes in self._candidates.items()}
-
-    # --- what is wrong with them
-
-    def _may_be(self, reading: Reading) -> bool:
-        """Is nothing wrong with it that the engine does not look at: reads of one's own future, and two values that
-        memory held?"""
-        future = any(write >= reader and write in self._own_writes(reader)
-                     for reader, write in reading.items() if reader < len(self._history))
-        return not future and not any(self._different(reading))
+    def _wrong(self, reading: Reading) -> Witness | _Conflict:
+        """A run that shows all that was read; else what of it does not go together."""
+        self._deadline.check()
+        read_as = self._history.read_as(reading.items())
+        chosen = tuple(Origin(*item) for item in sorted(reading.items()))
+        outcome = engine.decide(read_as, self._fit, self._deadline)
+        if outcome.status == engine.CONSISTENT:
+            return Witness(outcome.order, origins=chosen)
+        found = evidence(read_as, self._fit, outcome)
+        return _Conflict(self._rests.on(found, read_as) if self._rests.grows else chosen, found)
 
     def _at_first(self) -> Iterator[_Conflict]:
         """Single choices that coherence forbids."""
@@ -176,68 +149,84 @@ class _Search:
             self._own[place] = frozenset(np.flatnonzero(mine).tolist())
         return self._own[place]
 
-    def _conflicts(self, reading: Reading) -> Iterator[_Conflict]:
-        """What is wrong with a reading, in parts that have no reader in common."""
-        for _ in range(AT_ONCE):
-            conflict = self._ask(reading)
-            if conflict is None:
-                return
-            yield conflict
-            gone = {origin.reader for origin in conflict.origins}
-            reading = {reader: write for reader, write in reading.items() if reader not in gone}
-
-    def _ask(self, reading: Reading) -> _Conflict | None:
-        self._deadline.check()
-        read_as = self._history.read_as(reading.items())
-        outcome = engine.decide(read_as, self._fit, self._deadline)
-        self._engine_conflicts += outcome.conflicts
-        if outcome.status == engine.CONSISTENT:
-            self._witness = Witness(outcome.order, origins=tuple(Origin(*chosen) for chosen in reading.items()))
-            return None
-        found = evidence(read_as, self._fit, outcome)
-        origins = self._rests.on(found, read_as)
-        if len(origins) < len(reading) and not self._rests.grows:
-            origins = tuple(Origin(*chosen) for chosen in reading.items())
-        return _Conflict(origins, found)
-
     # --- evidence
 
-    def _refutation(self) -> Refutation:
-        needed = self._needed()
+    def _refuted(self, proof: Proof | None) -> Cycle | Refutation:
+        """What was found to be wrong, as far as it is needed to exclude every reading."""
+        found: list[_Reason] = [_Reason({*conflict.origins}, conflict) for conflict in self._learnt]
+        if proof is not None:
+            found += [_Reason(proof.rests_on(place), place) for place in proof.cases]
+        clauses = _Clauses(self._candidates, [reason.claims for reason in found], self._deadline)
         cases: list[Cycle] = []
         lemmas: list[tuple[Claim, ...]] = []
-        for conflict in needed:
-            if isinstance(conflict.evidence, Cycle):
-                cases.append(replace(conflict.evidence, origins=conflict.origins))
-                continue
-            not_these = tuple(origin._replace(holds=False) for origin in conflict.origins)
-            cases += [replace(case, origins=conflict.origins) for case in conflict.evidence.cycles]
-            lemmas += [(*lemma, *not_these) for lemma in conflict.evidence.lemmas]
-        return Refutation(tuple(dict.fromkeys(cases)), (*lemmas, *self._lemmas(needed)))
+        needed = [found[number] for number in clauses.needed()]
+        for reason in needed:
+            if isinstance(reason.of, int):
+                assert proof is not None
+                cases.append(proof.case(reason.of))
+            elif isinstance(reason.of.evidence, Cycle):
+                cases.append(replace(reason.of.evidence, origins=reason.of.origins))
+            elif reason.of.evidence is not None:
+                origins, refutation = reason.of.origins, reason.of.evidence
+                not_these = tuple(origin._replace(holds=False) for origin in origins)
+                cases += [replace(case, origins=origins) for case in refutation.cycles]
+                lemmas += [(*lemma, *not_these) for lemma in refutation.lemmas]
+        if len(cases) == 1 and not cases[0].origins and not cases[0].assumed:
+            return cases[0]
+        return Refutation(tuple(dict.fromkeys(cases)), (*lemmas, *clauses.lemmas()))
 
-    def _needed(self) -> list[_Conflict]:
-        """The conflicts that exclude every reading together."""
+
+@dataclass(frozen=True)
+class _Reason:
+    """Claims that do not go together, and whose finding that is: of the reading as a whole, or an entry of the log."""
+
+    claims: set[Claim]
+    of: _Conflict | int
+
+
+class _Clauses:
+    """Sets of claims that do not go together, for a solver."""
+
+    def __init__(self, candidates: dict[int, tuple[int, ...]], sets: Sequence[set[Claim]], deadline: Deadline) -> None:
+        self._deadline = deadline
+        self._number: dict[Claim, int] = {}
+        self._clauses = [[-self._variable(claim) for claim in claims] for claims in sets]
+        readers = sorted({claim.reader for claim in self._number if isinstance(claim, Origin)})
+        self._somewhere = [[self._variable(Origin(reader, write)) for write in candidates[reader]]
+                           for reader in readers]
+        """Every value came from somewhere."""
+
+    def _variable(self, claim: Claim) -> int:
+        if not isinstance(claim, Origin) and claim[0] > claim[1]:
+            return -self._variable((claim[1], claim[0]))
+        return self._number.setdefault(claim, len(self._number) + 1)
+
+    def needed(self) -> list[int]:
+        """Those which exclude everything together."""
         from pysat.solvers import Solver
 
-        first = len(self._variable) + 1
-        selected = list(range(first, first + len(self._learnt)))
-        clauses = [[*self._clause(conflict), -s] for conflict, s in zip(self._learnt, selected, strict=True)]
-        with Solver(name="glucose4", bootstrap_with=self._clauses(()) + clauses) as solver:
-            solver.solve(assumptions=selected)
-            return [self._learnt[s - first] for s in sorted(solver.get_core() or [])]
+        first = len(self._number) + 1
+        selected = list(range(first, first + len(self._clauses)))
+        clauses = [[*clause, -s] for clause, s in zip(self._clauses, selected, strict=True)]
+        with Solver(name="glucose4", bootstrap_with=self._somewhere + clauses) as solver:
+            satisfiable = solve(solver, self._deadline, selected)
+            assert not satisfiable
+            core = sorted(solver.get_core() or [])
+        self._clauses = [self._clauses[s - first] for s in core]
+        return [s - first for s in core]
 
-    def _lemmas(self, conflicts: list[_Conflict]) -> Iterator[tuple[Claim, ...]]:
-        """The solver's own proof, as clauses over choices."""
+    def lemmas(self) -> Iterator[tuple[Claim, ...]]:
+        """The solver's own proof."""
         from pysat.solvers import Solver
 
-        origin = {number: origin for origin, number in self._variable.items()}
-        with Solver(name="glucose4", bootstrap_with=self._clauses(conflicts), with_proof=True) as solver:
-            solver.solve()
+        claim = {number: claim for claim, number in self._number.items()}
+        with Solver(name="glucose4", bootstrap_with=self._somewhere + self._clauses, with_proof=True) as solver:
+            solve(solver, self._deadline)
             proof = solver.get_proof() or []
         for line in proof:
             numbers = list(map(int, line.split()[:-1])) if not line.startswith("d") else []
             if numbers:
-                yield tuple(origin[abs(number)]._replace(holds=number > 0) for number in numbers)
+                yield tuple(claim[number] if number > 0 else negated(claim[-number]) for number in numbers)
         yield ()
 
 

@@ -58,16 +58,16 @@ class SecondOpinion:
 
     def require_edge(self, axiom: str, edge: Edge, pairs: Iterable[Pair]) -> None:
         require(axiom in ("global", "coherence"), f"{self._model} has no axiom called {axiom}")
-        history, a, b = self._observed.history, edge.start, edge.end
+        observed, a, b = self._observed, edge.start, edge.end
         if edge.kind == "po":
             require(a < b, "po must follow the program")
             if axiom == "coherence":
-                require(bool(history.location[a] == history.location[b] >= 0), "both must access one location")
+                require(observed.location[a] == observed.location[b] >= 0, "both must access one location")
             else:
-                require(preserved(self._observed, self._model, a, b),
+                require(preserved(observed, self._model, a, b),
                         f"{self._model} does not preserve this program order")
         elif edge.kind == "wr":
-            own = history.thread[a] == history.thread[b]
+            own = observed.thread[a] == observed.thread[b]
             require(self._model == "SC" or axiom == "coherence" or not own,
                     "a thread's read of its own write orders nothing globally")
 

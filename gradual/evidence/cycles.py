@@ -34,11 +34,11 @@ class Walk:
         the read at its end, whose value the first write would overwrite. Or, with what its one edge says of the store
         order, there would be something that an axiom does not want to be."""
         before, after, pair = step.before, step.after, (step.after, step.before)
-        location = self._observed.history.location
+        location = self._observed.location
         self._require_pair(before, after)
         if self._axioms.wants_nothing(step.scope):
             require(len(step.path) == 1, "such a step rests on one edge")
-            require(bool(location[before] == location[after]), "such a step is about one location")
+            require(location[before] == location[after], "such a step is about one location")
             self._axioms.require_broken(step.scope, [*self._known(step.path[0]), pair])
             self._prove(before, after)
             return
@@ -51,7 +51,7 @@ class Walk:
             self._axioms.require_edge(step.scope, Edge("ww", after, before), [(after, before)])
         else:
             read = self._read_of(after, end, step.scope)
-            require(read != before and bool(location[before] == location[after]),
+            require(read != before and location[before] == location[after],
                     "the read at the end of a step must read what the first write would overwrite")
             self._axioms.require_edge(step.scope, Edge("rw", read, before), [pair])
         self._prove(before, after)
@@ -109,10 +109,10 @@ class Walk:
         for operation in (a, b):
             self._observed.require_operation(operation)
         if edge.kind == "po":
-            thread = self._observed.history.thread
+            thread = self._observed.thread
             row = self._observed.history.part_of
             apart = a != b if row is None else bool(row[a] != row[b])
-            require(apart and bool(thread[a] == thread[b]), "po is between two operations of a thread")
+            require(apart and thread[a] == thread[b], "po is between two operations of a thread")
             return []
         if edge.kind == "rt":
             require(self._observed.came_first(a, b), "real time orders an access that ended before another began")
@@ -121,17 +121,16 @@ class Walk:
             require(self._observed.reads(b) and self._observed.source(b) == a, "wr must lead from the write read from")
             return []
         if edge.kind == "rw":
-            location = self._observed.history.location
+            location = self._observed.location
             require(self._observed.reads(a) and self._observed.writes(b) and a != b, "rw leads from a read to a write")
-            require(bool(location[a] == location[b]), "both must access one location")
+            require(location[a] == location[b], "both must access one location")
             a = self._observed.source(a)
             if a == INITIAL:
                 return []
         else:
             require(edge.kind == "ww", f"there are no {edge.kind} edges")
         self._require_pair(a, b)
-        require(bool(self._observed.history.location[a] == self._observed.history.location[b]),
-                "both must access one location")
+        require(self._observed.location[a] == self._observed.location[b], "both must access one location")
         require(self._pair(a, b) in self._proved or self._observed.tells(a, b) or self._observed.comes_last(b),
                 "a store order that nothing justifies")
         return [(a, b)]

@@ -36,11 +36,11 @@ def preserved(observed: Observed, model: str, a: int, b: int) -> bool:
     """
     if model == "SC":
         return True
-    if FENCE in (observed.history.kind[a], observed.history.kind[b]):
+    if FENCE in (observed.kind[a], observed.kind[b]):
         return _fence_keeps(observed, a, b)
     if observed.reads(a):
         return True
-    if observed.writes(b) and (model == "TSO" or observed.history.location[a] == observed.history.location[b]):
+    if observed.writes(b) and (model == "TSO" or observed.location[a] == observed.location[b]):
         return True
     between = observed.fences[a + 1:b][observed.history.thread[a + 1:b] == observed.history.thread[a]]
     between = between[~np.isin(between, PLAIN)]

@@ -19,6 +19,8 @@ from gradual.history import INITIAL, THIN_AIR, Column, History, Kind
 
 READ, WRITE, RMW, FENCE = (int(kind) for kind in Kind)  # plain numbers compare faster
 FULL = 15
+FEW = 50
+"""Operations up to which columns are looked through one by one."""
 OPEN = -4
 """As a source: one of several writes."""
 
@@ -30,6 +32,10 @@ class Observed:
     def __init__(self, history: History, origins: Iterable[Origin] = ()) -> None:
         self.history, self._anything = _settled(history)
         self.accesses = Accesses(history)
+        self.kind, self.location = history.kind.data, history.location.data
+        """These columns once more, for looking at one operation: plain numbers come out much faster."""
+        self.thread = history.thread.data
+        self._read, self._written = history.read.data, history.written.data
         self._sources: dict[int, int] = {}
         self._last: dict[int, int] = {}
         self._wrote: dict[int, dict[int, list[int]]] = {}
@@ -44,7 +50,7 @@ class Observed:
         history = self.history
         if reader < len(history):
             require(self.reads(reader), "only reads have a source")
-            return self._origins(int(history.location[reader]), int(history.read[reader]))
+            return self._origins(self.location[reader], self._read[reader])
         location = reader - len(history)
         require(location < len(history.locations) and history.final_line[location] >= 0, "no final value is demanded")
         found = self._origins(location, int(history.final_value[location]))
@@ -66,14 +72,14 @@ class Observed:
 
     def writes(self, operation: int) -> bool:
         self.require_operation(operation)
-        return bool(self.history.kind[operation] in (WRITE, RMW))
+        return self.kind[operation] in (WRITE, RMW)
 
     def reads(self, operation: int) -> bool:
         self.require_operation(operation)
-        return bool(self.history.kind[operation] in (READ, RMW))
+        return self.kind[operation] in (READ, RMW)
 
     def require_operation(self, operation: int) -> None:
-        if not 0 <= operation < len(self.history):  # this is asked too often to have the complaint ready
+        if not 0 <= operation < len(self.kind):  # this is asked too often to have the complaint ready
             raise CertificateError(f"there is no operation {operation}")
 
     def source(self, read: int) -> int:
@@ -101,9 +107,8 @@ class Observed:
         history = self.history
         if location not in self._wrote:
             wrote = self._wrote[location] = dict[int, list[int]]()
-            here = self.writes_of(location)
-            for write, written in zip(here, history.written[here].tolist(), strict=True):
-                wrote.setdefault(written, []).append(write)
+            for write in self.writes_of(location):
+                wrote.setdefault(self._written[write], []).append(write)
         initial = [INITIAL] * int(self._anything[location] or history.initial[location] == value)
         return self._wrote[location].get(value, []) + initial
 
@@ -120,16 +125,19 @@ class Observed:
         have some location in common."""
         if not (self.writes(before) and self.writes(after)) or self.accesses.same(before, after):
             return False
-        return bool(self.history.location[before] == self.history.location[after] or (
-            self.accesses.several and self.accesses.shared(before, after)))
+        return self.location[before] == self.location[after] or (
+            self.accesses.several and bool(self.accesses.shared(before, after)))
 
     def writes_of(self, location: int) -> list[int]:
+        if len(self.kind) < FEW:
+            return [write for write, (kind, at) in enumerate(zip(self.kind, self.location, strict=True))
+                    if at == location and kind in (WRITE, RMW)]
         found: list[int] = np.flatnonzero(self.storing & (self.history.location == location)).tolist()
         return found
 
     def comes_last(self, write: int) -> bool:
         """Does the history demand that this write is the last of its location?"""
-        return self.last(int(self.history.location[write])) == write
+        return self.last(self.location[write]) == write
 
     def is_after(self, last: int, other: int) -> bool:
         """Does a write come after another of its location, because it must come last?"""

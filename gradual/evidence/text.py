@@ -105,6 +105,12 @@ def _grows(expression: Expression, names: frozenset[str], positive: bool) -> boo
     return all(_grows(part, names, positive) for part in parts(expression))
 
 
+def _speaks_of(expression: Expression, names: frozenset[str]) -> bool:
+    if isinstance(expression, Name):
+        return expression.name in names
+    return any(_speaks_of(part, names) for part in parts(expression))
+
+
 def alternatives(expression: Expression) -> list[Expression]:
     """The terms of a union."""
     expression = bare(expression)
@@ -164,13 +170,15 @@ def tested(expression: Expression, test: str) -> Expression | None:
 
 
 class Text:
-    """Expressions over the events of a history, under a store order."""
+    """Expressions over the events of a history, under a store order, which may be given later."""
 
-    def __init__(self, events: Events, stores: Stores) -> None:
-        self._events = events
-        self._stores = stores
+    def __init__(self, events: Events, stores: Stores | None = None) -> None:
+        self.events = events
+        if stores is not None:
+            self.stores = stores
         self._stored: dict[str, Relation] = {}
         self._masks: dict[Expression, Column] = {}
+        self._differences: dict[Difference, Relation | None] = {}
         self._tables: dict[str, Column] = {}
         self._fixpoints: dict[Fixpoint, Column] = {}
         self._pushes: dict[type[Expression], Callable[..., Column]] = {
@@ -178,6 +186,11 @@ class Text:
             Intersection: self._push_intersection, Difference: self._push_difference, Product: self._push_product,
             Complement: self._push_complement, Identity: self._push_identity, Plus: self._push_plus,
             Variable: self._push_variable, Fixpoint: self._push_fixpoint}
+
+    def look_up(self, term: Expression) -> None:
+        """What the events say about a term, where no store order matters, to have it ready."""
+        if not _speaks_of(term, CO):
+            self.push(term, self._ones())
 
     # --- what checks ask
 
@@ -204,7 +217,7 @@ class Text:
         return self.is_empty(Intersection(expression, Name("id")))
 
     def _ones(self) -> Column:
-        return np.zeros(self._events.count, dtype=np.int64)
+        return np.zeros(self.events.count, dtype=np.int64)
 
     # --- sets
 
@@ -220,9 +233,9 @@ class Text:
     def _new_members(self, expression: Expression) -> Column:
         found: Column
         if isinstance(expression, Name):
-            return self._events.members(expression.name)
+            return self.events.members(expression.name)
         if isinstance(expression, Nothing):
-            return np.zeros(self._events.count, dtype=bool)
+            return np.zeros(self.events.count, dtype=bool)
         if isinstance(expression, Union):
             found = self.members(expression.left) | self.members(expression.right)
         elif isinstance(expression, Intersection):
@@ -258,9 +271,9 @@ class Text:
     def _push_name(self, expression: Name, values: Column, forward: bool) -> Column:
         name = expression.name
         if name not in CO:
-            return self._events.relation(name).push(values, forward)
+            return self.events.relation(name).push(values, forward)
         if name not in self._stored:
-            self._stored[name] = self._stores.relation(name)
+            self._stored[name] = self.stores.relation(name)
         return self._stored[name].push(values, forward)
 
     def _push_union(self, expression: Union, values: Column, forward: bool) -> Column:
@@ -298,8 +311,8 @@ class Text:
             return self.push(Sequence(Sequence(Identity(right.left), left), Identity(right.right)), values, forward)
         if isinstance(right, Name) and (simple := tested(left, right.name)):
             return self.push(simple, values, forward)
-        if left == Name("rmw") and factors(right) == TEARING and isinstance(self._stores, StoreOrder):
-            return self._events.torn_pairs(self._stores).push(values, forward)
+        if left == Name("rmw") and factors(right) == TEARING and isinstance(self.stores, StoreOrder):
+            return self.events.torn_pairs(self.stores).push(values, forward)
         return self._push_by_pairs(expression, values, forward)
 
     def _push_difference(self, expression: Difference, values: Column, forward: bool) -> Column:
@@ -308,7 +321,9 @@ class Text:
             outside = Union(Sequence(Identity(Complement(right.left)), left),
                             Sequence(left, Identity(Complement(right.right))))
             return self.push(outside, values, forward)
-        if (relation := self._between(left, right)) is not None:
+        if expression not in self._differences:
+            self._differences[expression] = self._between(left, right)
+        if (relation := self._differences[expression]) is not None:
             return relation.push(values, forward)
         if isinstance(right, Name) and right.name in ("int", "ext"):
             return self.push(Intersection(left, Name("ext" if right.name == "int" else "int")), values, forward)
@@ -317,7 +332,7 @@ class Text:
     def _between(self, left: Expression, right: Expression) -> Relation | None:
         """`r \\ (r;[S];r)`, where r is po or po-loc, and `[A];(r \\ (r;[S];r));[B] \\ (rf^-1;rf)`."""
         relation, steps = bare(left), factors(right)
-        if self._events.in_parts and Name("po") in (relation, *steps):
+        if self.events.in_parts and Name("po") in (relation, *steps):
             return None  # events of one access are not before each other
         if isinstance(relation, Name) and relation.name in ("po", "po-loc") and len(steps) == 3:
             first, test, last = steps
@@ -331,13 +346,13 @@ class Text:
             within, outer = factors(parts[1].right), bare(parts[1].left)
             if isinstance(outer, Name) and outer.name in ("po", "po-loc") and len(within) == 3 and (
                     within[0] == within[2] == outer and isinstance(within[1], Identity)):
-                return Tested(self.members(parts[0].of), self._apart(outer.name, within[1].of, self._events.source),
+                return Tested(self.members(parts[0].of), self._apart(outer.name, within[1].of, self.events.source),
                               self.members(parts[2].of))
         return None
 
     def _apart(self, name: str, between: Expression, source: Column | None) -> Relation:
         marks = None if source is None else np.where(source < 0, len(source) + np.arange(len(source)), source)
-        return self._events.between(name, self.members(between), marks)
+        return self.events.between(name, self.members(between), marks)
 
     def _push_complement(self, expression: Complement, values: Column, forward: bool) -> Column:
         everything = Product(Name("_"), Name("_"))
@@ -353,9 +368,9 @@ class Text:
         rows = int(row.max(initial=-1)) + 1
         self._require_room(rows)
         pushed = np.full_like(values, NOWHERE)
-        step = max(1, CHUNK // max(1, self._events.count))
+        step = max(1, CHUNK // max(1, self.events.count))
         for low in range(0, rows, step):
-            ones = np.full((min(step, rows - low), self._events.count), NOWHERE, dtype=np.int64)
+            ones = np.full((min(step, rows - low), self.events.count), NOWHERE, dtype=np.int64)
             here = np.flatnonzero((row >= low) & (row < low + len(ones)))
             ones[row[here] - low, here] = 0
             related = self.push(left, ones, forward) > NOWHERE
@@ -370,15 +385,15 @@ class Text:
 
     def _part(self, within: frozenset[str]) -> Column:
         """Numbers for the threads, the locations, or the locations of each thread; an event in none is alone."""
-        part = np.zeros(self._events.count, dtype=np.int64)
-        for column in [self._events.thread] * ("int" in within) + [self._events.location] * ("loc" in within):
-            alone = int(column.max(initial=0)) + 1 + np.arange(self._events.count)
-            _, part = np.unique(part * (3 * self._events.count + 3) + np.where(column < 0, alone, column),
+        part = np.zeros(self.events.count, dtype=np.int64)
+        for column in [self.events.thread] * ("int" in within) + [self.events.location] * ("loc" in within):
+            alone = int(column.max(initial=0)) + 1 + np.arange(self.events.count)
+            _, part = np.unique(part * (3 * self.events.count + 3) + np.where(column < 0, alone, column),
                                 return_inverse=True)
         return part
 
     def _require_room(self, rows: int) -> None:
-        require(rows * self._events.count <= LIMIT, f"{rows} x {self._events.count} pairs are too many to look at "
+        require(rows * self.events.count <= LIMIT, f"{rows} x {self.events.count} pairs are too many to look at "
                 "one by one, as `&`, `\\` and `~` between two relations, and `let rec`, need")
 
     def _push_fixpoint(self, expression: Fixpoint, values: Column, forward: bool) -> Column:
@@ -397,7 +412,7 @@ class Text:
     def _table(self, expression: Fixpoint) -> Column:
         """All pairs of the least relations that the definitions allow, found by applying them from nothing on."""
         if expression not in self._fixpoints:
-            count = self._events.count
+            count = self.events.count
             self._require_room(count)
             outer, ones = dict(self._tables), np.where(np.eye(count, dtype=bool), 0, NOWHERE)
             tables = {name: np.zeros((count, count), dtype=bool) for name, _ in expression.definitions}
@@ -444,13 +459,13 @@ class Text:
 
     def _has_name(self, name: str, a: int, b: int) -> bool:
         if name not in CO:
-            return self._events.has(name, a, b)
+            return self.events.has(name, a, b)
         if name.startswith("fr"):
-            source = self._events.reads_from(a)
-            related = source >= 0 and a != b and self._stores.has(source, b)
+            source = self.events.reads_from(a)
+            related = source >= 0 and a != b and self.stores.has(source, b)
         else:
-            related = self._stores.has(a, b)
-        return related and (not name[2:] or self._events.has("int", a, b) == (name[2:] == "i"))
+            related = self.stores.has(a, b)
+        return related and (not name[2:] or self.events.has("int", a, b) == (name[2:] == "i"))
 
     def _has_path(self, steps: list[Expression], a: int, b: int) -> bool:
         """Tests at the ends are looked at first: what is left is mostly a single step."""
@@ -469,7 +484,7 @@ class Text:
         return self._reaches(reduce(Sequence, steps), a, b)
 
     def _reaches(self, expression: Expression, a: int, b: int) -> bool:
-        one = np.full(self._events.count, NOWHERE, dtype=np.int64)
+        one = np.full(self.events.count, NOWHERE, dtype=np.int64)
         one[a] = 0
         return bool(self.push(expression, one)[b] > NOWHERE)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 Pair = tuple[int, int]
 """Two writes of one location, the first before the second in the store order."""
@@ -187,6 +187,12 @@ class Verdict:
         if self.unordered_pairs is None:
             return None
         return 100.0 * self.unordered_pairs / self.write_pairs if self.write_pairs else 0.0
+
+    def but(self, **changed: Any) -> Verdict:
+        """The same, but for this, as `dataclasses.replace` has it; of many verdicts, that takes too long."""
+        found = object.__new__(Verdict)
+        object.__setattr__(found, "__dict__", vars(self) | changed)
+        return found
 
     def __bool__(self) -> bool:
         """True for a consistent history, false for a violation, so that `if gradual.check(h)` reads well.

@@ -25,13 +25,13 @@ SMALL = 2_000
 """Events up to which an axiom that no order explains is looked at as a whole."""
 
 
-def check_witness(observed: Observed, model: ModelText, witness: Witness) -> None:
+def check_witness(text: Text, model: ModelText, witness: Witness) -> None:
+    events = text.events
+    observed = events.observed
     require(not (observed.loading & (observed.sources == THIN_AIR)).any(), "somebody read what nobody wrote")
     require(not observed.leaves_open, "the witness does not say which of several writes was read")
-    events = Events(observed)
-    stores = StoreOrder(events, _store_order(observed, witness))
+    stores = text.stores = StoreOrder(events, _store_order(observed, witness))
     _require_final_values(observed, stores)
-    text = Text(events, stores)
     acyclic = [check for check in model.checks if check.kind == "acyclic"]
     if witness.store_order is not None:
         require(len(witness.orders) == len(acyclic), "a store order needs an order of the operations per acyclic axiom")

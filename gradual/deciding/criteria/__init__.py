@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -14,9 +14,7 @@ from gradual.deciding.engine import static
 from gradual.deciding.engine.run import Run
 from gradual.deciding.engine.tables import longer, rows
 from gradual.deciding.ladder import LADDERS, Rung
-from gradual.history import History
 from gradual.models import Model
-from gradual.models.fit import fit
 
 LARGEST = 200
 """Operations up to which bit sets are the faster way."""
@@ -36,11 +34,10 @@ class Climbed:
         """The pairs of writes that the last rung orders."""
 
 
-def climb(histories: Sequence[History], model: Model) -> list[Climbed]:
+def climb(run: Run, model: Model) -> list[Climbed]:
     """The ladder below a model, for each history."""
     rungs = LADDERS[model.key]
-    run = Run(histories, fit(model), True)
-    tables = _tables(len(histories), run)
+    tables = _tables(len(run.histories), run)
     tables.now[0]["ladder"] = _KINDS[rungs[0].program]
     climb_all = load()
     while (wanted := climb_all(run.batch, run.building, tables)) != scheduling.DONE:

@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from gradual.compiler import kernel
+from gradual.deciding.engine.batch import Batch, Building
 from gradual.deciding.engine.kernels import DONE, NONE, PO, RMW, WRITE
-from gradual.deciding.engine.static import FULL, MORE_ROOM, Batch, Building, build
+from gradual.deciding.engine.static import FULL, MORE_ROOM, build
 
 
 class Criteria(NamedTuple):

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gradual import compiler
 from gradual.compiler.waiting import in_time
 from gradual.deadline import NEVER, Deadline
-from gradual.deciding.engine import kernels, static
+from gradual.deciding.engine import clock, kernels, static
+from gradual.deciding.engine.choices import Candidates
 from gradual.deciding.engine.plan import Edge
 from gradual.deciding.engine.run import ENDLESS, Run
-from gradual.deciding.engine.tables import Entry, get, put
-from gradual.history import Builder, Column, History
+from gradual.deciding.engine.tables import Entry, get, put, told
+from gradual.evidence.verdict import Origin
+from gradual.history import INITIAL, Builder, Column, History
 from gradual.models.fit import Fit
 from gradual.models.syntax import Nothing
 
@@ -34,8 +35,7 @@ STATUS = {kernels.DONE: CONSISTENT, kernels.VIOLATION: VIOLATED, static.INCONSIS
           static.UNDECIDED: UNDECIDED}
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """How the schedule of one history ended."""
 
     status: str
@@ -58,9 +58,50 @@ def decide(history: History, fit: Fit, deadline: Deadline, *, extra: Sequence[Ed
     return _outcomes(run, decide_all, deadline, BUDGET if compiled else PLAIN_BUDGET)[0]
 
 
-def decide_many(histories: Sequence[History], fit: Fit, deadline: Deadline, patience: int = PATIENCE) -> list[Outcome]:
-    """Many small histories in one call, compiled. Where that would take more than patience: undecided."""
-    return _outcomes(Run(histories, fit, True, patience=patience), _kernel(True, deadline), deadline, BUDGET)
+def decide_many(run: Run, deadline: Deadline) -> list[Outcome]:
+    """Many small histories in one call, compiled. Where that would take more than the run's patience: undecided."""
+    return _outcomes(run, _kernel(True, deadline), deadline, BUDGET)
+
+
+class Choosing:
+    """One history of which it is open what some reads returned: runs in which each finds what it may have returned, one
+    after the other, as long as somebody says what is wrong with them."""
+
+    def __init__(self, history: History, fit: Fit, candidates: Candidates, deadline: Deadline) -> None:
+        compiled = compiler.pays(len(history))
+        self._history, self._deadline = history, deadline
+        self._decide_all = _kernel(compiled, deadline)
+        self._budget = BUDGET if compiled else PLAIN_BUDGET
+        self._run = Run([history], fit, compiled, candidates=candidates)
+        self.origins = [Origin(reader, write) for reader in sorted(candidates) for write in candidates[reader]]
+        """The candidates, as the log numbers them."""
+        self._number = {origin: number for number, origin in enumerate(self.origins)}
+
+    def run(self) -> Outcome:
+        """The next run, or why there is none."""
+        return _outcomes(self._run, self._decide_all, self._deadline, self._budget)[0]
+
+    def returned(self) -> dict[int, int]:
+        """What the open reads returned in the run, and which of the writes that may be last came last."""
+        g, found, last = self._run.tables, dict[int, int](), dict[int, int]()
+        for row in g.open[:-1]:
+            if (node := get(row, "node")) >= 0:
+                found[node] = read if (read := get(row, "read")) < len(self._history) else INITIAL
+        for number, (reader, write, _) in enumerate(self.origins):
+            if reader >= len(self._history) and get(g.pair[number], "value") != 2 * number + 1:
+                place = get(g.node[write], "place")
+                if place > last.get(reader, -1):
+                    found[reader], last[reader] = write, place
+        return found
+
+    def exclude(self, origins: Iterable[Origin]) -> None:
+        """These do not go together: the next run is without one of them."""
+        g = self._run.tables
+        numbers = [self._number[origin] for origin in origins]
+        for place, number in enumerate(numbers):
+            put(g.pair[place], learnt=2 * number + 1)
+        put(g.now[0], learnt=len(numbers), phase=kernels.TOLD)
+        put(self._run.building.now[0], history=0, ready=static.LOADED)
 
 
 def static_edges(history: History, fit: Fit) -> tuple[Column, int]:
@@ -69,7 +110,7 @@ def static_edges(history: History, fit: Fit) -> tuple[Column, int]:
     compiled = compiler.pays(len(history))
     decide_all = _kernel(compiled, NEVER)
     run = Run([history], fit, compiled)
-    nowhere = run.new_tables()  # no room for any node: the kernel stops once the edges are there
+    nowhere = run.tables  # no room for any node: the kernel stops once the edges are there
     while decide_all(run.batch, run.building, nowhere, run.results) == static.MORE_ROOM and get(
             run.building.now[0], "full"):
         run.more_room()
@@ -81,37 +122,37 @@ def static_edges(history: History, fit: Fit) -> tuple[Column, int]:
 
 def _outcomes(run: Run, decide_all: Kernel, deadline: Deadline, budget: int) -> list[Outcome]:
     """Call the kernel until all is decided; look at the deadline, and make room, in between."""
-    run.tables = run.new_tables()
     while True:
         put(run.tables.now[0], budget=budget)
         answer = decide_all(run.batch, run.building, run.tables, run.results)
         if answer == kernels.DONE:
-            return [_outcome(run, h) for h in range(len(run.histories))]
+            starts = [start for start, *_ in told(run.batch.history)]
+            return [_outcome(run, starts[h], starts[h + 1], row) for h, row in enumerate(told(run.results.result))]
         deadline.check()
         if answer != kernels.PAUSE:
             run.grow(answer)
 
 
-def _outcome(run: Run, h: int) -> Outcome:
-    row = run.results.result[h]
-    status = STATUS[get(row, "status")]
-    order = _order(run, h) if status == CONSISTENT else None
-    log = _log(run, get(row, "entry"), get(row, "past")) if status == VIOLATED else ()
-    return Outcome(status, order, log, get(row, "bad"), get(row, "conflicts"))
+def _outcome(run: Run, start: int, end: int, row: tuple[int, ...]) -> Outcome:
+    how, bad, entry, past, conflicts = row
+    status = STATUS[how]
+    order = _order(run, start, end) if status == CONSISTENT else None
+    log = _log(run, entry, past) if status == VIOLATED else ()
+    return Outcome(status, order, log, bad, conflicts)
 
 
-def _order(run: Run, h: int) -> Any:
-    rows = run.results.run[get(run.batch.history[h], "start"):get(run.batch.history[h + 1], "start")]
+def _order(run: Run, start: int, end: int) -> Any:
+    rows = run.results.run[start:end]
     return [row.operation for row in rows] if isinstance(rows, list) else rows["operation"]
 
 
 def _log(run: Run, first: int, past: int) -> list[Entry]:
-    found: list[Entry] = []
-    for entry in run.tables.entry[first:past]:
-        passages = run.tables.passage[get(entry, "first"):get(entry, "past")]
-        path = [(get(passage, "node"), get(passage, "by")) for passage in passages]
-        found.append((get(entry, "kind"), get(entry, "before"), get(entry, "after"), path))
-    return found
+    entries = told(run.tables.entry[first:past])
+    if not entries:
+        return []
+    low = entries[0][3]
+    passages = [(node, by) for node, by in told(run.tables.passage[low:entries[-1][4]])]
+    return [(kind, before, after, passages[begin - low:end - low]) for kind, before, after, begin, end in entries]
 
 
 def _kernel(compiled: bool, deadline: Deadline) -> Kernel:
@@ -123,7 +164,7 @@ def load() -> Kernel:
     """The compiled kernel."""
     run = examples()
     contexts = {"Batch": run.batch, "Building": run.building, "Tables": run.new_tables(), "Results": run.results}
-    return compiler.compiled("decide", (kernels, static), contexts)
+    return compiler.compiled("decide", (kernels, clock, static), contexts)
 
 
 def examples() -> Run:
@@ -133,4 +174,4 @@ def examples() -> Run:
     return Run([builder.build()], Fit("", None, False, None, (), Nothing(), ()), True)
 
 
-__all__ = ["ENDLESS", "Outcome", "decide", "decide_many", "static_edges"]
+__all__ = ["ENDLESS", "PATIENCE", "Choosing", "Outcome", "Run", "decide", "decide_many", "static_edges"]

@@ -13,7 +13,11 @@ overwritten: then the writes of each location, in that order, are a store order 
                 store-conditional s whose load-reserved read c.
     weigh       A pair c, u of which a path is known that orders it is no choice. No choice left: no order exists. One:
                 the other way round is a fact. Several: one of them must be the other way round, a clause.
-    settle      Clauses are propagated and resolved as a SAT solver does, over literals "this write before that one".
+    choose      An open read, of which candidates are given instead of a slot, is performed when one of them is there.
+                Where the walk comes to one that waits in vain, it is said which one it returned, of those that were
+                there the last one at first: that is an assumption too.
+    settle      Clauses are propagated and resolved as a SAT solver does, over literals "this write before that one" and
+                "this read returned that".
     take back   The schedule is taken back to the earliest write that a new edge contradicts, and runs on.
 
 A literal is also an edge: off, soft (it holds under assumptions) or hard (a fact). What was found goes into a log, from
@@ -30,15 +34,19 @@ from gradual.deciding.engine.tables import Tables
 NONE = -1
 READ, WRITE, RMW, FENCE, VIRTUAL = range(5)
 IDLE, QUEUED, PARKED = range(3)
-PO, WR, WW, FACT, RW, ASSUMED, ATOMIC, TIMED = range(8)
+PO, WR, WW, FACT, RW, ASSUMED, ATOMIC, TIMED, READ_FROM, SEEN = range(10)
 """Arrows of a path: three kinds of static edges, hard literals, what the schedule decided, soft literals, what the
-schedule decided about a load-reserved and its store-conditional, static edges of real time."""
+schedule decided about a load-reserved and its store-conditional, static edges of real time; to an open read, from what
+was chosen for it, and from a write of its own thread that coherence puts before that."""
+BY = 16
+"""How many kinds there may be. To an arrow that rests on a candidate, its number plus 1 is added, so many times."""
 OFF, SOFT, HARD = range(3)
 UNIT, CLOSED, KNOWN, CYCLE, CASE, LEMMA, HELD = range(7)
 """Entries of the log: `before` precedes `after` as the path leads to a reader of `after` (UNIT), as it leads to `after`
 itself (CLOSED, KNOWN), to the store-conditional whose load-reserved read `after` (HELD); a cycle that rests on nothing
 (CYCLE) or on the pairs it assumes (CASE); a clause (LEMMA)."""
-RUNNING, STUCK, SETTLING, TAKING_BACK = range(4)
+RUNNING, STUCK, SETTLING, TAKING_BACK, TOLD = range(5)
+"""Where `advance` goes on. TOLD: a clause about what open reads returned is in `learnt`, from outside."""
 DONE, VIOLATION, PAUSE, MORE_PAIRS, MORE_CLAUSES, MORE_LOG = range(6)
 """What `advance` answers. The last ones ask for larger tables; then it goes on where it was."""
 LOOK = 600
@@ -63,6 +71,10 @@ def advance(g: Tables) -> int:
             answer = look_into_it(g)
             if answer != DONE:
                 return answer
+            now.phase = SETTLING
+        if now.phase == TOLD:
+            if not prepare(g):
+                return VIOLATION
             now.phase = SETTLING
         if now.phase == SETTLING:
             answer = settle(g)
@@ -115,8 +127,9 @@ def writes(kind: int) -> bool:
 
 @kernel
 def must_wait(g: Tables, a: int) -> bool:
-    """Has anybody else still to read what the write a would overwrite, or to store right behind it?"""
-    if not writes(g.node[a].kind):
+    """Has anybody else still to read what the write a would overwrite, or to store right behind it? Is nothing there
+    that the open read a may return?"""
+    if g.node[a].kind >= FENCE or (g.node[a].kind == READ and g.now[0].opens == 0):
         return False
     if g.now[0].mixed == 1:
         return waiting_part(g, a) != NONE
@@ -127,6 +140,10 @@ def must_wait(g: Tables, a: int) -> bool:
 def must_wait_here(g: Tables, a: int) -> bool:
     """The same at one location."""
     node = g.node[a]
+    if node.open != NONE and not readable(g, a):
+        return True
+    if node.kind == READ:
+        return False
     current = g.place[node.location].current
     own = 1 if node.slot == current else 0
     return g.slot[current].unread > own or (g.now[0].exclusive == 1 and held_off_by(g, a) != NONE)
@@ -199,6 +216,8 @@ def enqueue(g: Tables, a: int) -> None:
 @kernel
 def perform(g: Tables, a: int) -> None:
     now, node = g.now[0], g.node[a]
+    if node.open != NONE:
+        g.open[node.open].read = node.slot if node.slot != NONE else seen_by(g, a)
     node.place = now.performed
     g.node[now.performed].run = a
     now.performed += 1
@@ -212,7 +231,7 @@ def perform(g: Tables, a: int) -> None:
             if now.exclusive == 1:
                 close(g, a, -1)
                 open_pairs(g, a)
-        if place.parked != NONE and g.slot[place.current].unread <= 1:
+        if place.parked != NONE and (g.slot[place.current].unread <= 1 or (now.opens > 0 and node.kind != READ)):
             wake(g, node.location)
     for k in range(node.out, g.node[a + 1].out):
         release(g, g.edge[k].to)
@@ -295,14 +314,25 @@ def look_into_it(g: Tables) -> int:
     if now.buckets != len(g.bucket):
         fill_buckets(g)
     length = walk(g, first_waiting(g))
-    if now.pairs + length + 2 > len(g.pair):
+    if now.vain == 1:
+        choose_source(g)
+        return DONE
+    if now.pairs + 2 * length + 2 > len(g.pair):
         return MORE_PAIRS
     if not room_in_log(g, now.choices + 1, now.choices * (LOOK + 1) + length):
         return MORE_LOG
     weigh(g)
+    return DONE if prepare(g) else VIOLATION
+
+
+@kernel
+def prepare(g: Tables) -> bool:
+    """Have the clause in `learnt` settled. False where nothing of it can hold."""
+    now, open_pairs = g.now[0], 0
+    if now.sources > 0:
+        drop_facts(g)
     if now.learnt == 0:
-        return VIOLATION
-    open_pairs = 0
+        return False
     for i in range(now.learnt):
         if g.pair[g.pair[i].learnt // 2].value == NONE:
             open_pairs += 1
@@ -310,7 +340,7 @@ def look_into_it(g: Tables) -> int:
     now.proved = 1 if now.learnt == 1 else 0
     now.fresh = 0
     now.followed = 0
-    return DONE
+    return True
 
 
 @kernel
@@ -334,9 +364,11 @@ def first_waiting(g: Tables) -> int:
 @kernel
 def walk(g: Tables, start: int) -> int:
     """From a node to one it waits for, until one comes again. Returns the length of the cycle; now.cycle is on it, and
-    now.choices are its arrows that may rest on a choice."""
+    now.choices are its arrows that may rest on a choice. Or the walk is in vain: it comes to an open read of which
+    nothing was chosen."""
     now = g.now[0]
     now.stamp += 1
+    now.vain = 0
     a = start
     while g.node[a].walked != now.stamp:
         g.node[a].walked = now.stamp
@@ -344,6 +376,8 @@ def walk(g: Tables, start: int) -> int:
             wait_for_reader(g, a)
         else:
             wait_for_edge(g, a)
+        if now.vain == 1:
+            return 0
         a = g.node[a].before
     while g.node[a].kind == VIRTUAL:
         a = g.node[a].before
@@ -361,18 +395,34 @@ def walk(g: Tables, start: int) -> int:
 
 @kernel
 def wait_for_reader(g: Tables, a: int) -> None:
-    """A write waits for the reader of lowest rank of what it would overwrite, or for a store-conditional."""
+    """A write waits for the reader of lowest rank of what it would overwrite, or for a store-conditional; an open read,
+    for what it may return."""
     p = a if g.now[0].mixed == 0 else waiting_part(g, a)
-    first = first_reader(g, p)
-    g.node[a].by = RW
-    if first == NONE:
-        first = held_off_by(g, p)
-        g.node[a].by = ATOMIC
+    if g.node[p].open != NONE and not readable(g, p):
+        first = wait_for_value(g, a, p)
+    else:
+        first = first_reader(g, p)
+        g.node[a].by = RW
+        if first == NONE:
+            first = held_off_by(g, p)
+            g.node[a].by = ATOMIC
     g.node[a].before = first
-    if g.now[0].mixed == 1:
+    if g.now[0].mixed == 1 and first != NONE:
         g.part[a].through = p
         g.part[a].other = first
         g.node[a].before = g.part[first].whole
+
+
+@kernel
+def wait_for_value(g: Tables, a: int, r: int) -> int:
+    """What the open read r, of the access a, waits for: its own store, which coherence puts before what was chosen for
+    it. Where nothing was chosen, it waits in vain: whoever might write what it reads waits, too."""
+    if g.node[r].slot == NONE:
+        g.now[0].vain = 1
+        return NONE
+    g.node[a].by = SEEN
+    g.node[a].literal = 2 * candidate(g, g.node[r].open, g.node[r].slot)
+    return g.open[g.node[r].open].own
 
 
 @kernel
@@ -383,6 +433,11 @@ def first_reader(g: Tables, a: int) -> int:
     for k in range(g.slot[current].readers, g.slot[current + 1].readers):
         r = g.slot[k].reader
         if r != a and g.node[r].place == NONE and (first == NONE or g.node[r].rank < g.node[first].rank):
+            first = r
+    for i in range(g.now[0].opens):
+        r = g.open[i].node
+        if r != NONE and r != a and g.node[r].slot == current and g.node[r].place == NONE and (
+                first == NONE or g.node[r].rank < g.node[first].rank):
             first = r
     return first
 
@@ -403,6 +458,7 @@ def wait_for_edge(g: Tables, a: int) -> None:
                 if g.literal[literal].edge == HARD:
                     first = start_of(g, literal)
                     g.node[a].by = FACT
+                    g.node[a].literal = literal
                 else:
                     soft = literal
             literal = g.literal[literal].next_in
@@ -410,6 +466,10 @@ def wait_for_edge(g: Tables, a: int) -> None:
             first = start_of(g, soft)
             g.node[a].by = ASSUMED
             g.node[a].literal = soft
+        if is_source(g, g.node[a].literal):
+            g.node[a].by = READ_FROM
+            if g.now[0].mixed == 1:
+                g.part[a].through = g.pair[g.node[a].literal // 2].high
     g.node[a].before = first
 
 
@@ -456,6 +516,7 @@ def weigh(g: Tables) -> None:
             literal = choice_behind(g, a)
             if literal != NONE:
                 decided = a
+        learn_source(g, a)
         if literal != NONE:
             learn_literal(g, literal ^ 1)
         a = g.node[a].before
@@ -466,12 +527,27 @@ def weigh(g: Tables) -> None:
         # store-conditional and what its load-reserved reads
         log_path(g, UNIT if g.node[decided].by == RW else HELD, g.node[decided].before, decided)
         name_pair(g, decided if now.mixed == 0 else g.part[decided].through, slot_behind(g, decided))
-    elif now.learnt == 1:
+    elif now.learnt == 1 and assumed != NONE:
         # an assumed edge, and a path back: the other way round
         log_path(g, CLOSED, g.node[assumed].before, assumed)
         name_pair(g, assumed, g.node[assumed].before)
     else:
         log_cycle(g, CASE if now.learnt > 0 else CYCLE)
+
+
+@kernel
+def learn_source(g: Tables, a: int) -> None:
+    """An arrow into a that rests on what an open read returned."""
+    node, v = g.node[a], NONE
+    if node.by == READ_FROM or node.by == SEEN:
+        v = node.literal // 2
+    elif node.by == RW:
+        r = node.before if g.now[0].mixed == 0 else g.part[a].other
+        if g.node[r].open != NONE:
+            v = candidate(g, g.node[r].open, g.node[r].slot)
+    if v != NONE:
+        learn_literal(g, 2 * v + 1)
+        node.by += BY * (v + 1)
 
 
 @kernel
@@ -511,7 +587,7 @@ def path_known(g: Tables, c: int, u: int) -> bool:
                 tail = look_at(g, g.edge[k].origin, g.edge[k].origin_by, head, tail, c)
         literal = g.node[y].in_literal
         while literal != NONE:
-            if g.literal[literal].edge == HARD and tail < len(g.queue):
+            if g.literal[literal].edge == HARD and tail < len(g.queue) and not is_source(g, literal):
                 tail = look_at(g, start_of(g, literal), FACT, head, tail, c)
             literal = g.literal[literal].next_in
         if g.queue[tail - 1].node == c:
@@ -548,6 +624,118 @@ def learn_literal(g: Tables, literal: int) -> None:
     now.learnt += 1
 
 
+# --- what open reads returned
+
+
+@kernel
+def choose_source(g: Tables) -> None:
+    """Assume of one of the reads that wait in vain what it returned: where that takes back least."""
+    now, chosen = g.now[0], NONE
+    for x in range(now.locations):
+        a = g.place[x].parked
+        while a != NONE:
+            p = a if now.mixed == 0 else waiting_part(g, a)
+            if g.node[p].open != NONE and g.node[p].slot == NONE:
+                v = likeliest(g, g.node[p].open)
+                if chosen == NONE or since(g, v) > since(g, chosen):
+                    chosen = v
+            a = g.node[a].parked
+    now.fresh = 0
+    now.followed = 0
+    now.learnt = 0
+    now.falsified = 0
+    new_level(g)
+    assign(g, 2 * chosen, NONE)
+
+
+@kernel
+def likeliest(g: Tables, i: int) -> int:
+    """What the i-th open read returned when it was performed; else what was there last; else what comes first."""
+    found = NONE
+    for v in range(g.open[i].first, g.open[i + 1].first):
+        if g.pair[v].value == NONE:
+            if g.pair[v].low == g.open[i].read:
+                return v
+            if found == NONE or since(g, v) > since(g, found) or (
+                    since(g, v) == NONE and since(g, found) == NONE and g.pair[v].low < g.pair[found].low):
+                found = v
+    return found
+
+
+@kernel
+def since(g: Tables, v: int) -> int:
+    """The place in the schedule of a candidate; NONE of what is still to come."""
+    slot = g.pair[v].low
+    return g.node[slot].place if slot < g.now[0].operations else 0
+
+
+@kernel
+def demand_sources(g: Tables) -> None:
+    """Each open read returned one of its candidates: as clauses, and facts. To be settled before all else."""
+    now = g.now[0]
+    g.held[0].begin = 0
+    for i in range(now.opens):
+        now.learnt = 0
+        for v in range(g.open[i].first, g.open[i + 1].first):
+            learn_literal(g, 2 * v)
+        if now.learnt == 1:
+            make_fact(g, g.pair[0].learnt)
+        else:
+            keep_clause(g)
+    now.learnt = 0
+    now.falsified = 0
+    now.followed = 0
+    now.phase = SETTLING
+
+
+@kernel
+def readable(g: Tables, a: int) -> bool:
+    """Is there what the open read a may return: its own store that is still to come, else what its location holds?"""
+    slot = g.node[a].slot
+    there = seen_by(g, a)
+    if slot == NONE:
+        return candidate(g, g.node[a].open, there) != NONE
+    if slot == there:
+        return True
+    # what it was chosen to return is not there, and no edge says that it must be: it is still to come
+    return there == g.place[g.node[a].location].current or not before_it(g, a, slot)
+
+
+@kernel
+def seen_by(g: Tables, a: int) -> int:
+    """The slot that the open read a would see."""
+    own = g.open[g.node[a].open].own
+    return own if own != NONE and g.node[own].place == NONE else g.place[g.node[a].location].current
+
+
+@kernel
+def candidate(g: Tables, i: int, slot: int) -> int:
+    """The candidate of the i-th open read that is this slot, unless that is excluded; else NONE."""
+    for v in range(g.open[i].first, g.open[i + 1].first):
+        if g.pair[v].low == slot and g.pair[v].value != 2 * v + 1:
+            return v
+    return NONE
+
+
+@kernel
+def row_of(g: Tables, v: int) -> int:
+    """The open read that a candidate is of."""
+    low, high = 0, g.now[0].opens
+    while high - low > 1:
+        middle = (low + high) // 2
+        if g.open[middle].first <= v:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def before_it(g: Tables, a: int, slot: int) -> bool:
+    """Is there an edge to the open read a from this slot?"""
+    return g.literal[2 * candidate(g, g.node[a].open, slot)].linked != NONE
+
+
 # --- pairs and literals
 
 
@@ -566,7 +754,7 @@ def fill_buckets(g: Tables) -> None:
     g.now[0].buckets = len(g.bucket)
     for i in range(len(g.bucket)):
         g.bucket[i].pair = NONE
-    for v in range(g.now[0].pairs):
+    for v in range(g.now[0].sources, g.now[0].pairs):
         g.bucket[bucket_of(g, g.pair[v].low, g.pair[v].high)].pair = v
 
 
@@ -602,12 +790,19 @@ def new_pair(g: Tables, low: int, high: int) -> None:
 
 @kernel
 def start_of(g: Tables, literal: int) -> int:
-    return g.pair[literal // 2].low if literal % 2 == 0 else g.pair[literal // 2].high
+    a = g.pair[literal // 2].low if literal % 2 == 0 else g.pair[literal // 2].high
+    return a if g.now[0].mixed == 0 else g.part[a].whole
 
 
 @kernel
 def end_of(g: Tables, literal: int) -> int:
-    return g.pair[literal // 2].high if literal % 2 == 0 else g.pair[literal // 2].low
+    return start_of(g, literal ^ 1)
+
+
+@kernel
+def is_source(g: Tables, literal: int) -> bool:
+    """Is it about what a read returned? Such a literal has no edge, or one from there to the read."""
+    return literal // 2 < g.now[0].sources
 
 
 # --- settle
@@ -627,7 +822,7 @@ def settle(g: Tables) -> int:
             if now.learnt == 0:
                 return VIOLATION
             assert_learnt(g)
-        else:
+        elif now.learnt > 0:
             choose(g)
         now.falsified = 0
         if not propagate(g):
@@ -652,6 +847,10 @@ def resolve(g: Tables) -> None:
         g.pair[newest].learnt = g.pair[now.learnt].learnt
         g.pair[v].activity += now.bump
         reason = g.pair[v].reason
+        if reason < NONE:  # the read returned something else
+            if not is_fact(g, AMONG - reason):
+                learn_literal(g, 2 * (AMONG - reason) + 1)
+            continue
         for k in range(g.held[reason].begin, g.held[reason + 1].begin):
             literal = g.held[k].literal
             if literal // 2 != v and not is_fact(g, literal // 2):
@@ -745,6 +944,8 @@ def unassign_from(g: Tables, length: int) -> None:
             g.literal[literal].edge = OFF
             if g.node[start_of(g, literal)].place == NONE:
                 drop_edge(g, end_of(g, literal))
+        if is_source(g, literal):
+            open_again(g, literal)
     kept = 0
     for i in range(now.fresh):
         literal = g.pair[i].fresh
@@ -753,6 +954,19 @@ def unassign_from(g: Tables, length: int) -> None:
             kept += 1
     now.fresh = kept
     now.followed = 0
+
+
+@kernel
+def open_again(g: Tables, literal: int) -> None:
+    """What a read returned is no longer chosen, or excluded."""
+    v = literal // 2
+    r, slot = g.pair[v].high, g.pair[v].low
+    if r < g.now[0].operations:
+        if literal % 2 == 0 and g.node[r].slot == slot:
+            g.node[r].slot = NONE
+            if g.node[r].place == NONE:
+                g.slot[slot].unread -= 1
+        wake(g, g.node[r].location)
 
 
 @kernel
@@ -784,10 +998,16 @@ def choose(g: Tables) -> None:
     grow_bump(g)
     clause = keep_clause(g)
     if open_pairs > 1:
-        now.levels += 1
-        g.pair[now.levels].begin = now.assigned
+        new_level(g)
         clause = NONE
     assign(g, chosen, clause)
+
+
+@kernel
+def new_level(g: Tables) -> None:
+    now = g.now[0]
+    now.levels += 1
+    g.pair[now.levels].begin = now.assigned
 
 
 @kernel
@@ -802,18 +1022,41 @@ def grow_bump(g: Tables) -> None:
 
 @kernel
 def keep_clause(g: Tables) -> int:
-    """Store the clause in `learnt`. Returns its number."""
+    """Store the clause in `learnt`. Returns its number. Its first two literals are watched: one of them must be false
+    before there is anything to do about it."""
     now = g.now[0]
+    for i in range(2):
+        last = i
+        for j in range(i + 1, now.learnt):
+            if until(g, g.pair[j].learnt) > until(g, g.pair[last].learnt):
+                last = j
+        literal = g.pair[i].learnt
+        g.pair[i].learnt = g.pair[last].learnt
+        g.pair[last].learnt = literal
     for i in range(now.learnt):
         held = g.held[now.held]
         held.literal = g.pair[i].learnt
         held.clause = now.clauses
-        held.next = g.literal[g.pair[i].learnt].occurs
-        g.literal[g.pair[i].learnt].occurs = now.held
+        if i < 2:
+            watch(g, now.held)
         now.held += 1
     now.clauses += 1
     g.held[now.clauses].begin = now.held
     return now.clauses - 1
+
+
+@kernel
+def until(g: Tables, literal: int) -> int:
+    """When a literal became false; behind all others while it is not."""
+    pair = g.pair[literal // 2]
+    return pair.position if pair.value == literal ^ 1 else g.now[0].pairs
+
+
+@kernel
+def watch(g: Tables, k: int) -> None:
+    held = g.held[k]
+    held.next = g.literal[held.literal].occurs
+    g.literal[held.literal].occurs = k
 
 
 @kernel
@@ -847,39 +1090,75 @@ def propagate(g: Tables) -> bool:
     """Draw what follows from the fresh literals. True when a clause is falsified: it is in `learnt` then."""
     now = g.now[0]
     while now.followed < now.fresh:
-        k = g.literal[g.pair[now.followed].fresh ^ 1].occurs
+        fresh = g.pair[now.followed].fresh
         now.followed += 1
-        while k != NONE:
-            clause = g.held[k].clause
-            literal = left_open(g, clause)
-            now.budget -= 1
-            if literal == FALSIFIED:
-                now.learnt = 0
-                for j in range(g.held[clause].begin, g.held[clause + 1].begin):
-                    g.pair[now.learnt].learnt = g.held[j].literal
-                    now.learnt += 1
-                return True
-            if literal != SATISFIED:
-                assign(g, literal, clause)
-            k = g.held[k].next
+        if fresh % 2 == 0 and is_source(g, fresh) and exclude_others(g, fresh // 2):
+            return True
+        if look_through(g, fresh ^ 1):
+            return True
     return False
 
 
-FALSIFIED, SATISFIED = -2, -1
+@kernel
+def look_through(g: Tables, false: int) -> bool:
+    """A literal is false: have other literals watched in its stead, or the other one watched must hold."""
+    k, before = g.literal[false].occurs, NONE
+    while k != NONE:
+        following, clause = g.held[k].next, g.held[k].clause
+        first = g.held[clause].begin
+        other = g.held[2 * first + 1 - k].literal
+        value = g.pair[other // 2].value
+        g.now[0].budget -= 1
+        if value != other:
+            m = first + 2
+            past = g.held[clause + 1].begin
+            while m < past and g.pair[g.held[m].literal // 2].value == g.held[m].literal ^ 1:
+                m += 1
+            if m < past:
+                g.held[k].literal = g.held[m].literal
+                g.held[m].literal = false
+                if before == NONE:
+                    g.literal[false].occurs = following
+                else:
+                    g.held[before].next = following
+                watch(g, k)
+                k = following
+                continue
+            if value != NONE:
+                learn_clause(g, clause)
+                return True
+            assign(g, other, clause)
+        before = k
+        k = following
+    return False
 
 
 @kernel
-def left_open(g: Tables, clause: int) -> int:
-    """The only literal of a clause that is open, where the others are false; FALSIFIED; SATISFIED, or soon to be."""
-    found = FALSIFIED
+def learn_clause(g: Tables, clause: int) -> None:
+    now = g.now[0]
+    now.learnt = 0
     for k in range(g.held[clause].begin, g.held[clause + 1].begin):
-        literal = g.held[k].literal
-        value = g.pair[literal // 2].value
-        if value == literal or (value == NONE and found != FALSIFIED):
-            return SATISFIED
-        if value == NONE:
-            found = literal
-    return found
+        g.pair[now.learnt].learnt = g.held[k].literal
+        now.learnt += 1
+
+
+AMONG = -2
+"""As a reason, less a candidate: of the candidates of a read, that is the one."""
+
+
+@kernel
+def exclude_others(g: Tables, chosen: int) -> bool:
+    """A read returned one thing. True where it is said to have returned another: both are in `learnt` then."""
+    i = row_of(g, chosen)
+    for v in range(g.open[i].first, g.open[i + 1].first):
+        if v != chosen and g.pair[v].value == NONE:
+            assign(g, 2 * v + 1, AMONG - chosen)
+        elif v != chosen and g.pair[v].value == 2 * v:
+            g.now[0].learnt = 2
+            g.pair[0].learnt = 2 * chosen + 1
+            g.pair[1].learnt = 2 * v + 1
+            return True
+    return False
 
 
 # --- take back
@@ -890,20 +1169,63 @@ def take_back(g: Tables) -> None:
     """Let the fresh literals be edges, and take the schedule back to where they allow it."""
     now, target, ran = g.now[0], g.now[0].performed, g.now[0].performed
     for i in range(now.fresh):
-        a, b = g.node[start_of(g, g.pair[i].fresh)].place, g.node[end_of(g, g.pair[i].fresh)].place
-        if b != NONE and (a == NONE or a > b):
-            target = min(target, b)
+        target = min(target, contradicted(g, g.pair[i].fresh))
     while now.performed > target:
         now.performed -= 1
         undo(g, g.node[now.performed].run)
     for i in range(now.fresh):
-        add_edge(g, g.pair[i].fresh)
+        if is_source(g, g.pair[i].fresh):
+            returned(g, g.pair[i].fresh)
+        else:
+            add_edge(g, g.pair[i].fresh)
     for i in range(target, ran):
         a = g.node[i].run
         if g.node[a].waits == 0 and g.node[a].state == IDLE:
             enqueue(g, a)
     now.budget -= ran - target
     now.fresh = 0
+
+
+@kernel
+def contradicted(g: Tables, literal: int) -> int:
+    """The place from which on the schedule contradicts a literal; behind all that was performed if it does not."""
+    now = g.now[0]
+    if is_source(g, literal):
+        a = wrong_with(g, literal)
+        return now.performed if a == NONE else g.node[a if now.mixed == 0 else g.part[a].whole].place
+    a, b = g.node[start_of(g, literal)].place, g.node[end_of(g, literal)].place
+    return b if b != NONE and (a == NONE or a > b) else now.performed
+
+
+@kernel
+def wrong_with(g: Tables, literal: int) -> int:
+    """The operation that contradicts what is said of an open read: itself, or what replaced the slot it returned."""
+    r, slot = g.pair[literal // 2].high, g.pair[literal // 2].low
+    if r >= g.now[0].operations:
+        return NONE
+    if g.node[r].place != NONE:
+        return r if (g.open[g.node[r].open].read == slot) == (literal % 2 == 1) else NONE
+    if literal % 2 == 1 or (slot < g.now[0].operations and g.node[slot].place == NONE):
+        return NONE
+    behind, held = NONE, g.place[g.node[r].location].current
+    while held != slot:
+        behind = held
+        held = g.node[held].replaced
+    return behind
+
+
+@kernel
+def returned(g: Tables, literal: int) -> None:
+    """What an open read returned, or did not."""
+    v = literal // 2
+    r, slot = g.pair[v].high, g.pair[v].low
+    if r < g.now[0].operations and literal % 2 == 0:
+        g.node[r].slot = slot
+        if g.node[r].place == NONE:
+            g.slot[slot].unread += 1
+        if g.literal[literal].linked != NONE:
+            add_edge(g, literal)
+        wake(g, g.node[r].location)
 
 
 @kernel
@@ -1045,7 +1367,7 @@ def log_passage(g: Tables, node: int, by: int) -> None:
     """A node of a path and the arrow into it. Virtual nodes are passed over: the pair is told as a whole."""
     now = g.now[0]
     if g.node[node].kind != VIRTUAL:
-        through = now.mixed == 1 and (by == RW or by == ATOMIC)
+        through = now.mixed == 1 and (by % BY == RW or by % BY == ATOMIC or by % BY > TIMED)
         g.passage[now.passages].node = g.part[node].through if through else node
         g.passage[now.passages].by = by
         now.passages += 1

@@ -7,26 +7,31 @@ backwards from the last entry: only what it rests on is told.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
+from dataclasses import replace
+from functools import cached_property
 from itertools import pairwise
 
 from gradual.deciding.engine import Outcome, kernels
 from gradual.deciding.engine.parts import Parts
 from gradual.deciding.engine.tables import Entry
-from gradual.evidence.verdict import Cycle, Edge, EdgeKind, Pair, Path, Refutation, Step
-from gradual.history import AMBIGUOUS, INITIAL, READ, RMW, WRITE, Column, History
+from gradual.evidence.verdict import Claim, Cycle, Edge, EdgeKind, Origin, Pair, Path, Refutation, Step
+from gradual.history import AMBIGUOUS, INITIAL, READ, RMW, WRITE, History
 from gradual.models.fit import Fit
 from gradual.models.sets import members
 from gradual.models.syntax import Expression
 
 KINDS: dict[int, EdgeKind] = {kernels.PO: "po", kernels.WR: "wr", kernels.WW: "ww", kernels.FACT: "ww",
-                              kernels.RW: "rw", kernels.ASSUMED: "ww", kernels.ATOMIC: "ww", kernels.TIMED: "rt"}
+                              kernels.RW: "rw", kernels.ASSUMED: "ww", kernels.ATOMIC: "ww", kernels.TIMED: "rt",
+                              kernels.READ_FROM: "wr"}
+STATIC = (kernels.PO, kernels.WR, kernels.WW, kernels.TIMED)
 ATOMIC = "atomicity"
 """The rule of an edge from a store-conditional to the write that it holds off."""
 LONG = 200
 """Arrows of a path beyond which no shortcuts are looked for."""
-NEAR = 4096
-"""Operations among which the last access to a location is looked for first."""
+CLOSE, NEAR = 64, 4096
+"""Operations among which the last access to a location is looked for first, one by one and side by side."""
 FACTS = (kernels.UNIT, kernels.CLOSED, kernels.HELD)
 
 
@@ -35,19 +40,24 @@ def evidence(history: History, fit: Fit, outcome: Outcome) -> Cycle | Refutation
     if outcome.bad >= 0:
         return location_cycle(history, outcome.bad, fit)
     log = outcome.log
-    proof = _Proof(history, fit, log)
+    proof = Proof(history, fit, log)
     cycle = proof.cycle(len(log) - 1) if log[-1][0] == kernels.CYCLE else None
     return cycle or proof.refutation()
 
 
-class _Proof:
-    def __init__(self, history: History, fit: Fit, log: Sequence[Entry]) -> None:
+class Proof:
+    """What the entries of a log prove. `candidates` are what open reads may have returned, as the log numbers them."""
+
+    def __init__(self, history: History, fit: Fit, log: Sequence[Entry], candidates: Sequence[Origin] = ()) -> None:
         self._history = history
         self._fit = fit
         self._log = log
+        self._candidates = candidates
         self._parts = Parts(history)
         self._shortcuts = Shortcuts(history, fit)
         self._sights = Sights(history, fit)
+        self._returned: tuple[Origin, ...] = ()
+        """What open reads returned, in the case at hand."""
         self._shown: dict[Pair, list[int]] = {}
         """For each pair, the entries that show its order."""
         for place, (kind, before, after, _) in enumerate(log):
@@ -82,7 +92,7 @@ class _Proof:
                 kinds: tuple[int, ...]) -> tuple[float, Path, tuple[Step, ...]] | None:
         """Why a pair is in this order, by what came before a place in the log: since when, what it rests on, steps."""
         for shared in self._parts.shared(*pair):
-            seen = self._sights.path(shared)
+            seen = self._sights.path(shared) or self._before_returned(*shared)
             if seen is not None:
                 return -1, (), (Step(*shared, seen, self._fit.coherence or ""),)
             last = Edge("ww", *shared)
@@ -102,6 +112,15 @@ class _Proof:
         end = self._parts.beside(way[-1].end, then)
         held = Step(first, end, way, self._fit.axiom)
         return earlier[0], way, (held, Step(first, then, (Edge("ww", first, end),), self._fit.atomicity or ""))
+
+    def _before_returned(self, own: int, write: int) -> Path | None:
+        """A thread's own write, and behind it a read of a write: coherence has them in that order."""
+        thread, location = self._history.thread, self._history.location
+        for reader, returned, _ in self._returned:
+            if (returned == write and own < reader and thread[own] == thread[reader]
+                    and location[own] == location[reader]):
+                return (Edge("po", own, reader),)
+        return None
 
     def _partner(self, store: int) -> int:
         """The load-reserved of a store-conditional."""
@@ -127,26 +146,108 @@ class _Proof:
                 nodes = [node for node, _ in passages]
                 lemmas.append(tuple(zip(nodes[::2], nodes[1::2], strict=True)))
             elif kind != kernels.KNOWN:
-                cases.append(self._case(place))
+                cases.append(self.case(place))
         if not lemmas or lemmas[-1]:
             lemmas.append(())
         return Refutation(tuple(cases), tuple(lemmas))
 
+    def case(self, place: int) -> Cycle:
+        """A cycle under all that it rests on, but for pairs that coherence or a path of its own shows."""
+        origins = self.origins(place)
+        if origins:
+            return replace(self._under(origins)._case(place), origins=origins)
+        return self._case(place)
+
     def _case(self, place: int) -> Cycle:
-        """A cycle under all pairs that it rests on, but for those that coherence or a path of its own shows."""
         edges = self._round(place)
         steps, missing = self._reasons(edges, place, (kernels.KNOWN,))
         return Cycle(edges, self._fit.axiom, steps, tuple(sorted(missing)))
+
+    # --- where it is open what was read
+
+    def _under(self, origins: Iterable[Origin]) -> Proof:
+        """The same, with what some reads returned. What coherence says without that holds then, too."""
+        found = copy(self)
+        found._history = self._history.read_as((origin.reader, origin.write) for origin in origins)
+        found._parts = Parts(found._history)
+        found._returned = tuple(origins)
+        return found
+
+    @property
+    def cases(self) -> list[int]:
+        """The entries that exclude something."""
+        return [place for place, entry in enumerate(self._log) if entry[0] not in (kernels.KNOWN, kernels.LEMMA)]
+
+    def origins(self, place: int) -> tuple[Origin, ...]:
+        """What reads returned, as an entry has it."""
+        numbers = {by // kernels.BY - 1 for _, by in self._log[place][3]} - {-1}
+        return tuple(self._candidates[number] for number in sorted(numbers))
+
+    def rests_on(self, place: int) -> set[Claim]:
+        """What does not go together, by an entry: pairs of writes, and what was read."""
+        origins = self.origins(place)
+        source = {origin.reader: origin.write for origin in origins}
+        found: set[Claim] = {*origins}
+        todo = [(edge, place) for edge in self._ordered(place, True)]
+        while todo:
+            edge, before = todo.pop()
+            pair = premise(edge, self._history, source.get(edge.start))
+            if pair is None:
+                continue
+            pair = self._parts.pair(pair)
+            known = [at for at in self._shown.get(pair, ()) if at < before and self._log[at][0] == kernels.KNOWN]
+            if known:
+                todo += [(edge, known[0]) for edge in self._ordered(known[0], False)]
+            else:
+                found.add(pair)
+        return found
+
+    def _ordered(self, place: int, closed: bool) -> Iterator[Edge]:
+        """The edges of an entry's path, or cycle, that rest on the order of two writes which is not static."""
+        kind, before, _, passages = self._log[place]
+        arrows = [(by, a, b) for (b, by), (a, _) in pairwise(passages) if by not in STATIC]
+        if closed and kind in (kernels.CYCLE, kernels.CASE):
+            arrows.append((passages[-1][1], passages[0][0], passages[-1][0]))
+        elif closed:
+            by = {kernels.UNIT: kernels.RW, kernels.HELD: kernels.ATOMIC}.get(kind, kernels.ASSUMED)
+            arrows.append((by, passages[0][0], before))
+        for by, a, b in arrows:
+            if by % kernels.BY in (kernels.FACT, kernels.ASSUMED, kernels.RW):
+                yield self._edges(by, a, b)[0]
+            elif by == kernels.ATOMIC:
+                yield Edge("rw", self._partner(a), b)
 
     # --- paths of the log
 
     def _arrows(self, place: int) -> Path:
         """The path of an entry, forwards."""
-        passages = self._log[place][3][::-1]
-        return tuple(self._edge(by, a, b) for (a, _), (b, by) in pairwise(passages))
+        passages = self._log[place][3]
+        if self._candidates and not self._parts.mixed:  # there are too many to look for shortcuts
+            passages = self._shortened(passages)
+        passages = passages[::-1]
+        return tuple(edge for (a, _), (b, by) in pairwise(passages) for edge in self._edges(by, a, b))
 
-    def _edge(self, by: int, start: int, end: int) -> Edge:
-        return self._parts.exact(Edge(KINDS[by], start, end, ATOMIC if by == kernels.ATOMIC else ""))
+    def _shortened(self, passages: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Without what program order passes over in one step."""
+        last = len(passages) - 1
+        ends = [place for place, (_, by) in enumerate(passages) if by != kernels.PO or place == last]
+        found, start = list[tuple[int, int]](), 0
+        for end in ends:
+            if end > start + 1 and self._shortcuts.keeps(passages[end][0], passages[start][0]):
+                found.append(passages[start])
+            else:
+                found += passages[start:end]
+            found.append(passages[end])
+            start = end + 1
+        return found
+
+    def _edges(self, by: int, start: int, end: int) -> Path:
+        """An arrow as edges: one, unless it rests on what coherence says of a source."""
+        number, by = by // kernels.BY - 1, by % kernels.BY
+        if by == kernels.SEEN:
+            reader, write, _ = self._candidates[number]
+            return Edge("ww", self._parts.beside(start, write), write), Edge("wr", write, reader)
+        return (self._parts.exact(Edge(KINDS[by], start, end, ATOMIC if by == kernels.ATOMIC else "")),)
 
     def _round(self, place: int) -> Path:
         """The cycle of an entry. That of a fact goes back from the end of its path by what it excludes."""
@@ -154,9 +255,9 @@ class _Proof:
         path = self._arrows(place)
         if kind in (kernels.CYCLE, kernels.CASE):
             start, by = passages[-1]
-            return (*path, self._edge(by, passages[0][0], start))
+            return (*path, *self._edges(by, passages[0][0], start))
         by = {kernels.UNIT: kernels.RW, kernels.HELD: kernels.ATOMIC}.get(kind, kernels.WW)
-        return (*path, self._edge(by, path[-1].end, before))
+        return (*path, *self._edges(by, path[-1].end, before))
 
 
 def premises(path: Path, history: History) -> list[Pair]:
@@ -164,14 +265,16 @@ def premises(path: Path, history: History) -> list[Pair]:
     return [pair for edge in path if (pair := premise(edge, history)) is not None]
 
 
-def premise(edge: Edge, history: History) -> Pair | None:
+def premise(edge: Edge, history: History, source: int | None = None) -> Pair | None:
     """The pair of writes that an edge rests on, where it needs a reason: not for last and first writes, nor where the
-    trace tells its store order."""
+    trace tells its store order. `source` is what a read returned of which the history leaves that open."""
     if edge.kind == "ww":
         pair = edge.start, edge.end
-    elif edge.kind == "rw" and history.source[edge.start] != INITIAL:
-        pair = int(history.source[edge.start]), edge.end
+    elif edge.kind == "rw":
+        pair = int(history.source[edge.start]) if source is None else source, edge.end
     else:
+        return None
+    if pair[0] == INITIAL:
         return None
     return None if history.final[history.location[pair[1]]] == pair[1] or history.tells(*pair) else pair
 
@@ -184,23 +287,29 @@ class Shortcuts:
 
     def __init__(self, history: History, fit: Fit) -> None:
         self._history = history
-        self._masks: dict[Expression, Column] = {}
-        self._steps = [t for t in fit.transitions if t.start == t.end == 0 and t.step.relation in ("po", "po-loc")
-                       and not t.step.inverse]
+        self._thread, self._location = history.thread.data, history.location.data
+        self._fit = fit
+        self._kept: dict[Pair, bool] = {}
+
+    @cached_property
+    def _steps(self) -> list[tuple[bool, memoryview, memoryview]]:
+        """The single terms: wherever in the thread or at one location only, from and to which operations."""
+        return [(t.step.relation == "po", self._mask(t.before), self._mask(t.after)) for t in self._fit.transitions
+                if t.start == t.end == 0 and t.step.relation in ("po", "po-loc") and not t.step.inverse]
+
+    def _mask(self, test: Expression) -> memoryview:
+        return members(self._history, test).data
 
     def keeps(self, a: int, b: int) -> bool:
         """Does the model keep a before b, of one thread, by a single term?"""
-        history = self._history
-        if history.thread[a] != history.thread[b] or a >= b:
+        if a >= b or self._thread[a] != self._thread[b]:
             return False
-        one_place = history.location[a] == history.location[b] and history.location[a] >= 0
-        return any((t.step.relation == "po" or one_place) and self._in(t.before, a) and self._in(t.after, b)
-                   for t in self._steps)
-
-    def _in(self, test: Expression, operation: int) -> bool:
-        if test not in self._masks:
-            self._masks[test] = members(self._history, test)
-        return bool(self._masks[test][operation])
+        known = self._kept.get((a, b))
+        if known is None:
+            one_place = self._location[a] == self._location[b] >= 0
+            known = self._kept[a, b] = any((anywhere or one_place) and before[a] and after[b]
+                                           for anywhere, before, after in self._steps)
+        return known
 
     def along(self, path: Path, *, closed: bool = False) -> Path:
         """A shortest path (or cycle) along its arrows and program order between its operations."""
@@ -221,12 +330,14 @@ class Shortcuts:
         queue = deque([start])
         while queue and end not in came:
             node = queue.popleft()
-            ways = out.get(node, []) + [Edge("po", node, other) for other in nodes
-                                        if other not in came and self.keeps(node, other)]
-            for edge in ways:
+            for edge in out.get(node, ()):
                 if edge.end not in came:
                     came[edge.end] = edge
                     queue.append(edge.end)
+            for other in nodes:
+                if other not in came and self.keeps(node, other):
+                    came[other] = Edge("po", node, other)
+                    queue.append(other)
         return (*walked(came, end), *([closing] if closing else []))
 
     def _merged(self, path: Path) -> Path:
@@ -314,7 +425,11 @@ def location_path(history: History, write: int, operation: int) -> Path:
     """
     if history.kind[operation] == RMW and history.source[operation] == write:
         return (Edge("wr", write, operation),)
-    last = _access_before(history, operation)
+    return _by_the_last(write, _access_before(history, operation), operation)
+
+
+def _by_the_last(write: int, last: int, operation: int) -> Path:
+    """The same, by the access just before."""
     seen = () if last == write else (Edge("wr", write, last),)
     return (*seen, Edge("po", last, operation))
 
@@ -322,6 +437,12 @@ def location_path(history: History, write: int, operation: int) -> Path:
 def _access_before(history: History, operation: int, *, wrote: bool = False) -> int:
     """The last access of the same thread to the same location of which the write it saw is known; or the last that
     wrote there."""
+    thread, location = history.thread.data, history.location.data
+    kind, source = history.kind.data, history.source.data
+    for last in range(operation - 1, max(-1, operation - 1 - CLOSE), -1):  # one by one, which soon ends in most cases
+        if thread[last] == thread[operation] and location[last] == location[operation] and (
+                kind[last] != READ or not (wrote or source[last] == AMBIGUOUS)):
+            return last
     width = NEAR
     while True:
         low = max(0, operation - width)
@@ -339,5 +460,5 @@ def location_cycle(history: History, read: int, fit: Fit) -> Cycle:
     """`read` returns the initial value, though its thread saw a write there before."""
     last = _access_before(history, read, wrote=fit.reads_apart)
     write = last if history.kind[last] in (WRITE, RMW) else int(history.source[last])
-    path = (Edge("po", last, read),) if fit.reads_apart else location_path(history, write, read)
+    path = (Edge("po", last, read),) if fit.reads_apart else _by_the_last(write, last, read)
     return Cycle((*path, Edge("rw", read, write)), fit.coherence or "")

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
-from gradual.deciding.engine import kernels, static, tables
+from gradual import compiler
+from gradual.deciding.engine import batch, kernels, static, tables
+from gradual.deciding.engine.choices import Candidates
+from gradual.deciding.engine.choices import tables as choice_tables
 from gradual.deciding.engine.plan import Edge, Plan
 from gradual.deciding.engine.tables import get, put
 from gradual.history import History
@@ -17,34 +21,51 @@ ENDLESS = 1 << 62
 class Run:
     """The batch, the building of its static edges, and the tables of the engine once these are known."""
 
-    def __init__(self, histories: Sequence[History], fit: Fit, compiled: bool, *, extra: Sequence[Edge] = (),
-                 patience: int = ENDLESS) -> None:
+    def __init__(self, histories: Sequence[History], fit: Fit, compiled: bool | None = None, *,
+                 extra: Sequence[Edge] = (), patience: int = ENDLESS,
+                 candidates: Candidates | None = None) -> None:
+        """Compiled or not; None: as it pays."""
+        if compiled is None:
+            compiled = compiler.pays(sum(map(len, histories)))
         plan = Plan(fit, histories)
-        self._plain = not compiled
+        self.plain = not compiled
         self._states = plan.states
         self._threads = max(len(history.threads) for history in histories)
-        self._room = 1
-        self.histories = histories
         self.operations = max(map(len, histories))
         self.locations = max(len(history.locations) for history in histories)
-        self.batch = plan.batch(self._plain, extra, patience)
+        planned = plan.batch(self.plain, extra, patience)
+        if candidates is not None:
+            open_reads, choices = choice_tables(plan, candidates, self.plain)
+            planned = planned._replace(open=open_reads, candidate=choices)
+        self._begin(histories, planned)
+
+    def _begin(self, histories: Sequence[History], planned: batch.Batch) -> None:
+        self._room = 1
+        self.histories = histories
+        self.batch = planned
         self.building = self._new_building()
-        self.results = static.Results(self._rows("result", len(histories), static.FIELDS),
-                                      self._rows("run", sum(map(len, histories)), static.FIELDS))
-        self.tables: tables.Tables
+        self.results = batch.Results(self._rows("result", len(histories), batch.FIELDS),
+                                     self._rows("run", len(planned.operation), batch.FIELDS))
+        self.tables = self.new_tables()
+
+    def of(self, places: Sequence[int]) -> Run:
+        """Some of these histories, in their order, compiled: to begin with by the same plan."""
+        found, few = copy(self), len(places) < len(self.histories)
+        found._begin([self.histories[place] for place in places], batch.some(self.batch, places) if few else self.batch)
+        return found
 
     def _rows(self, name: str, length: int, fields: dict[str, str] = tables.FIELDS) -> Any:
-        return tables.rows(name, length, self._plain, fields)
+        return tables.rows(name, length, self.plain, fields)
 
     # --- static edges
 
-    def _new_building(self) -> static.Building:
+    def _new_building(self) -> batch.Building:
         n, gatherers = self.operations, len(self.batch.gatherer) - 1
         most = (self._states + gatherers) * n
         virtual = max(most * min(self._room, 8) // 8, len(self.batch.virtual) + 8)
-        fields = static.FIELDS
-        return static.Building(
-            self._rows("edge", self._room * (max(15, 10 + 3 * gatherers) * n // 5 + len(self.batch.given) + 8)),
+        fields = batch.FIELDS
+        return batch.Building(
+            self._rows("edge", self._room * (max(20, 15 + 3 * gatherers) * n // 5 + len(self.batch.given) + 8)),
             self._rows("mark", n + virtual, fields),
             self._rows("thread", self._threads + 2, fields),
             self._rows("held_by", gatherers * (self.locations + 1), fields),
@@ -66,10 +87,13 @@ class Run:
         now, rows = self.building.now[0], self._rows
         alone = len(self.histories) == 1
         nodes = get(now, "nodes") if alone else len(self.building.mark)
+        candidates = len(self.batch.candidate)
+        pairs = 2 << candidates.bit_length() if candidates else 0
         return tables.Tables(
             rows("node", nodes + 1), rows("slot", self.operations + self.locations + 1),
-            rows("part", len(self.batch.part)), rows("place", self.locations),
-            self.building.edge, rows("pair", 0), rows("literal", 0), rows("bucket", 0), rows("held", 1),
+            rows("part", len(self.batch.part)), rows("place", self.locations), rows("open", len(self.batch.open)),
+            self.building.edge, rows("pair", pairs), rows("literal", 2 * pairs), rows("bucket", 4 * pairs),
+            rows("held", 1 + pairs),
             rows("entry", 0), rows("passage", 0), rows("queue", kernels.LOOK + 1), rows("now", 1))
 
     def grow(self, wanted: int) -> None:

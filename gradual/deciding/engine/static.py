@@ -1,23 +1,23 @@
 """The static edges of a history: what a model orders whatever the store order is, in a few edges per operation.
 
-A plan (`plan.py`) is the model's part: transitions of an automaton whose relations are po and po-loc, kinds of
-reads-from, and whether coherence is asked for. Program order is transitive, so nobody needs all its pairs. A
-*gatherer* collects, along a thread (or along a thread at one location), all nodes that must come before operations of
-some sets; such an operation gets an edge from each. If it is collected itself, it stands for them from then on; if not,
-or where many are left, they get a virtual node in common. So the edges stay linear, and a plain order, a store buffer
-or one per location come out as a person would draw them.
+A plan (`plan.py`) makes the model's part of a batch (`batch.py`): transitions of an automaton whose relations are po
+and po-loc, kinds of reads-from, and whether coherence is asked for. Program order is transitive, so nobody needs all
+its pairs. A *gatherer* collects, along a thread (or along a thread at one location), all nodes that must come before
+operations of some sets; such an operation gets an edge from each. If it is collected itself, it stands for them from
+then on; if not, or where many are left, they get a virtual node in common. So the edges stay linear, and a plain order,
+a store buffer or one per location come out as a person would draw them.
 
 Coherence folds into edges between writes: the write a thread saw last at a location, written or read from, is stored
 before the next one it sees there.
 
-Loaded twice, as kernels.py is, after it.
+Loaded twice, as kernels.py is, after it and clock.py.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 from gradual.compiler import kernel
+from gradual.deciding.engine.batch import Batch, Building, Results
+from gradual.deciding.engine.clock import tell_time
 from gradual.deciding.engine.kernels import (
     DONE,
     FENCE,
@@ -33,7 +33,10 @@ from gradual.deciding.engine.kernels import (
     WRITE,
     WW,
     advance,
+    demand_sources,
     enqueue,
+    index_edges_in,
+    new_pair,
     open_pairs,
 )
 from gradual.deciding.engine.tables import Tables
@@ -47,88 +50,6 @@ BUILT, FULL, INCOHERENT = range(3)
 INCOHERENT_TOO, COHERENT, OWN_KEPT, READS_APART = range(4)
 """Does the model ask for coherence? Where its program order keeps a thread's writes to one location in order anyway,
 that needs no edges. READS_APART: of all but two reads of a thread."""
-
-
-class Batch(NamedTuple):
-    """Histories side by side, and the plan of a model; FIELDS says what the tables hold. Numbers of operations and
-    locations are each history's own."""
-
-    operation: Any
-    location: Any
-    history: Any
-    gatherer: Any
-    gathered: Any
-    target: Any
-    reading: Any
-    given: Any
-    """Edges made elsewhere."""
-    virtual: Any
-    """Their virtual nodes."""
-    part: Any
-    """Where accesses mix sizes; else one row."""
-    now: Any
-
-
-FIELDS: dict[str, str] = {
-    # per operation; source: the write that a read reads, NONE for the initial value, less for what reads nothing and
-    # for a read of which that is open;
-    # tags: bit k says whether the operation is in the plan's k-th set
-    # pair: of a load-reserved its store-conditional, and the other way round, or NONE
-    "operation": "kind thread location source rank pair tags:i8",
-    # per location: the write that must be last, or negative
-    "location": "final",
-    # per history, and one more: its first operation, its first location, its first edge and virtual node made elsewhere
-    "history": "start place given virtual",
-    # along po or po-loc, who must come before whom: the first of those it gathers, and of those that come after them
-    "gatherer": "along first target",
-    # who those are: operations in a set, in a state
-    "gathered": "state set",
-    "target": "state set",
-    # reads-from that orders: within a thread, across threads; the sets its ends must be in
-    "reading": "within across from_set to_set",
-    "given": "start end by",
-    "virtual": "state operation",
-    # per event: the first event of its access, which is its node; those of one row are not in program order
-    "part_of": "whole row",
-    # is coherence asked for; conflicts after which a history is left undecided; do accesses mix sizes
-    "asked": "coherent patience:i8 mixed",
-    # by node: the last node it has an edge to, the operation whose node it is or that it belongs to, of a read the one
-    # before it since its thread last wrote there; by place: the operations thread by thread
-    "mark": "led at by_thread read_before",
-    "thread": "count",
-    # what a gatherer holds: cells, how many, of which thread's round
-    "held_by": "first length round",
-    "cell": "node next",
-    # the write last seen at a location, the last read since then, in which thread's round
-    "seen": "write read round",
-    # per state and operation: the virtual node, or NONE
-    "virtual_at": "node",
-    "building": "edges nodes cells free round full bad history ready",
-    # per history: how it ended, the entries of the log that are its own, how many conflicts there were
-    "result": "status bad entry past conflicts:i8",
-    # of consistent histories: the operations as they were performed, each history's in its place
-    "run": "operation",
-}
-
-
-class Building(NamedTuple):
-    """The static edges that are being made, and room to make them in."""
-
-    edge: Any
-    mark: Any
-    thread: Any
-    held_by: Any
-    cell: Any
-    seen: Any
-    virtual_at: Any
-    now: Any
-
-
-class Results(NamedTuple):
-    """What came of the histories of a batch."""
-
-    result: Any
-    run: Any
 
 
 @kernel
@@ -478,6 +399,7 @@ def load(b: Batch, s: Building, g: Tables, h: int) -> None:
         node.thread = b.operation[low + a].thread if a < n else NONE
         node.pair = b.operation[low + a].pair if a < n else NONE
         node.opened = NONE
+        node.open = NONE
         if node.pair != NONE:
             g.now[0].exclusive = 1
     for a in range(n, s.now[0].nodes):
@@ -492,12 +414,35 @@ def load(b: Batch, s: Building, g: Tables, h: int) -> None:
         for x in range(locations):
             open_pairs(g, n + x)
     index_edges_out(s, g)
+    load_candidates(b, g, n)
     g.now[0].mixed = b.now[0].mixed
     if g.now[0].mixed == 1:
         link_parts(b, g, n)
     for a in range(g.now[0].nodes):
         if g.node[a].waits == 0:
             enqueue(g, a)
+    if g.now[0].opens > 0:
+        index_edges_in(g)
+        demand_sources(g)
+
+
+@kernel
+def load_candidates(b: Batch, g: Tables, n: int) -> None:
+    """What open reads may have returned."""
+    now = g.now[0]
+    now.opens = max(len(b.open) - 1, 0)
+    now.sources = len(b.candidate)
+    for i in range(len(b.open)):
+        g.open[i].node = b.open[i].node
+        g.open[i].own = b.open[i].own
+        g.open[i].first = b.open[i].first
+        g.open[i].read = NONE
+        if b.open[i].node != NONE:
+            g.node[b.open[i].node].open = i
+    for v in range(now.sources):
+        w, r = b.candidate[v].write, b.candidate[v].reader
+        new_pair(g, w if w != NONE else n + g.node[r].location, r)
+        g.literal[2 * v].linked = 0 if b.candidate[v].edge == 1 else NONE
 
 
 @kernel
@@ -600,6 +545,8 @@ def decide(b: Batch, s: Building, g: Tables, r: Results) -> int:
         if s.now[0].ready == NOT_LOADED and s.now[0].bad == NONE:
             if s.now[0].nodes >= len(g.node):
                 return MORE_ROOM
+            if b.history[h].timeless == 1:
+                tell_time(b, s, h)
             load(b, s, g, h)
             s.now[0].ready = LOADED
             r.result[h].entry = g.now[0].entries

@@ -14,7 +14,7 @@ FIELDS: dict[str, str] = {
     # per node, and one more: an operation, or a virtual node that stands for a set of them. The schedule; the search;
     # and, by place, not by node, three lists: the run, the nodes that are ready, the writes that are
     "node": ("kind location slot out out_literal rank waits place state replaced parked thread pair opened "
-             "into in_literal walked looked before by literal "
+             "into in_literal walked looked before by literal open "
              "run stack heap"),
     # per slot (a write; behind all operations the initial value of each location), and one more; by place, the
     # reads, slot by slot
@@ -25,17 +25,21 @@ FIELDS: dict[str, str] = {
     # per location: the slot it holds, the writes that wait there; the store-conditionals whose load-reserved reads what
     # has been there, the latest first, and how many of them are still to come
     "place": "current parked opened open",
+    # per read of which it is open what it returned (or final value, which has no node), and one more: the last write of
+    # its own thread before it, which coherence has it see, its first candidate, what it returned when it was performed
+    "open": "node own first read",
     # the static edges as they were made; by place, the same by the node they leave, and by the node they lead to
     "edge": "start end by to origin origin_by",
-    # per pair of writes that was a choice once: its two writes, and what is known of it; by place, pairs in the order
-    # in which they were assigned, where each level of assumptions begins, literals to be followed, a clause
+    # per candidate of an open read: the slot and the read; then per pair of writes that was a choice once: its two
+    # writes; and what is known of it. By place, pairs in the order in which they were assigned, where each level of
+    # assumptions begins, literals to be followed, a clause
     "pair": ("low high value position reason level activity:f8 "
              "trail begin fresh learnt"),
     # two per pair: low before high, high before low; also edges, chained by their ends
     "literal": "edge linked next_out next_in occurs",
     # pairs, by a hash of their writes
     "bucket": "pair",
-    # the literals of all clauses, chained by literal; by place, where each clause begins
+    # the literals of all clauses, of each the first two chained by literal; by place, where each clause begins
     "held": "literal clause next begin",
     # the log, and the nodes of its paths with the arrows into them
     "entry": "kind before after first past",
@@ -44,8 +48,8 @@ FIELDS: dict[str, str] = {
     "queue": "node came by",
     # the one row of numbers that change all the time
     "now": ("operations nodes locations exclusive mixed performed stacked heaped phase indexed buckets edges "
-            "cycle choices stamp pairs assigned levels clauses held fresh followed learnt falsified proved "
-            "entries passages seed:i8 bump:f8 budget:i8 conflicts:i8 known:i8"),
+            "cycle choices stamp opens sources vain pairs assigned levels clauses held fresh followed learnt falsified "
+            "proved entries passages seed:i8 bump:f8 budget:i8 conflicts:i8 known:i8"),
 }
 """The tables and their fields. Lists of the same length as a table stand in it as fields: the fewer tables there are,
 the sooner the kernels are compiled."""
@@ -62,6 +66,7 @@ class Tables(NamedTuple):
     slot: Any
     part: Any
     place: Any
+    open: Any
     edge: Any
     pair: Any
     literal: Any
@@ -115,6 +120,13 @@ def longer(table: Any, name: str, length: int, of: dict[str, str] = FIELDS) -> A
 def get(row: Any, field: str) -> int:
     """A field of a row, outside of kernels."""
     return int(row[field] if isinstance(row, np.void) else getattr(row, field))
+
+
+def told(rows: Any) -> list[tuple[int, ...]]:
+    """All fields of some rows, outside of kernels."""
+    if isinstance(rows, np.ndarray):
+        return rows.tolist()  # type: ignore[no-any-return]
+    return [tuple(getattr(row, field) for field in row.__slots__) for row in rows]
 
 
 def put(row: Any, **values: int) -> None:

@@ -7,7 +7,7 @@ order is forced. Time is near-linear in practice, memory linear in operations ×
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -17,7 +17,7 @@ from gradual.deadline import Deadline
 from gradual.deciding.engine import kernels as engine_kernels
 from gradual.deciding.engine import static, tables
 from gradual.deciding.engine.run import Run
-from gradual.deciding.engine.tables import get, put
+from gradual.deciding.engine.tables import get, put, told
 from gradual.deciding.saturation import kernels
 from gradual.evidence.verdict import Pair
 from gradual.history import History
@@ -30,18 +30,13 @@ BUDGET, PLAIN_BUDGET = 2_000_000, 2_000
 class Saturation:
     """The forced order of histories without thin-air reads."""
 
-    def __init__(self, histories: Sequence[History], fit: Fit, deadline: Deadline, *,
-                 compiled: bool | None = None) -> None:
-        if compiled is None:
-            compiled = compiler.pays(sum(map(len, histories)))
-        self._plain = not compiled
-        self._run = Run(histories, fit, compiled)
-        operations = max(map(len, histories))
-        self._graph = self._new_graph(8 * operations + 64, 2 * operations + 64, 64)
-        self._ordered = kernels.Ordered(tables.rows("ordered", len(histories), self._plain, kernels.FIELDS))
-        saturate_all = in_time(load, deadline) if compiled else kernels.saturate_all
+    def __init__(self, run: Run, deadline: Deadline) -> None:
+        self._run = run
+        self._graph = self._new_graph(8 * run.operations + 64, 2 * run.operations + 64, 64)
+        self._ordered = kernels.Ordered(tables.rows("ordered", len(run.histories), run.plain, kernels.FIELDS))
+        saturate_all = kernels.saturate_all if run.plain else in_time(load, deadline)
         while True:
-            put(self._graph.now[0], budget=BUDGET if compiled else PLAIN_BUDGET)
+            put(self._graph.now[0], budget=PLAIN_BUDGET if run.plain else BUDGET)
             answer = saturate_all(self._run.batch, self._run.building, self._graph, self._ordered)
             if answer == kernels.DONE:
                 break
@@ -53,7 +48,7 @@ class Saturation:
         operations, locations = self._run.operations, self._run.locations
 
         def rows(name: str, length: int) -> Any:
-            return tables.rows(name, length, self._plain, kernels.FIELDS)
+            return tables.rows(name, length, self._run.plain, kernels.FIELDS)
 
         return kernels.Graph(
             rows("event", nodes), rows("arrow", arrows), rows("home", locations), rows("group", operations + 1),
@@ -83,6 +78,10 @@ class Saturation:
         """How many pairs of writes to one location are ordered (after a contradiction: were, by then)."""
         return get(self._ordered.history[history], "pairs")
 
+    def all_ordered_pairs(self) -> list[int]:
+        """The same, of each history."""
+        return [pairs for pairs, _ in told(self._ordered.history)]
+
     def contradicted(self, history: int = 0) -> bool:
         """Are there paths that no store order allows?"""
         return get(self._ordered.history[history], "contradicted") == 1
@@ -100,7 +99,6 @@ def load() -> Callable[..., int]:
     from gradual.deciding.engine import examples
 
     small = Saturation.__new__(Saturation)
-    small._plain = False
     small._run = examples()
     ordered = kernels.Ordered(tables.rows("ordered", 1, False, kernels.FIELDS))
     contexts = {"Batch": small._run.batch, "Building": small._run.building, "Graph": small._new_graph(1, 1, 1),
@@ -110,7 +108,7 @@ def load() -> Callable[..., int]:
 
 def forced_pairs(history: History, fit: Fit, deadline: Deadline) -> list[Pair]:
     """The partial store order, transitively closed. Quadratic: for small histories."""
-    saturation = Saturation([history], fit, deadline)
+    saturation = Saturation(Run([history], fit), deadline)
     return [(v, w) for v, w in all_write_pairs(history) if saturation.precedes(v, w)]
 
 

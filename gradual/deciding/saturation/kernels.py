@@ -18,7 +18,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from gradual.compiler import kernel
-from gradual.deciding.engine.static import BUILT, FULL, Batch, Building, build
+from gradual.deciding.engine.batch import Batch, Building
+from gradual.deciding.engine.static import BUILT, FULL, build
 
 NONE = -1
 READ, WRITE, RMW, FENCE = range(4)

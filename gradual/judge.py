@@ -6,10 +6,13 @@ import math
 import time
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
+from gradual import compiler, cores
 from gradual.adapters import stem
+from gradual.compiler.waiting import in_time
 from gradual.deadline import Deadline
 from gradual.deciding import pipeline
 from gradual.evidence.verdict import Verdict, Witness
@@ -27,6 +30,12 @@ Item = History | InputError
 MANY = 16
 """Small histories from which it pays to decide them together, in compiled code."""
 AT_MOST = 1000
+LARGE = 200_000
+"""Operations from which it pays to decide the models of a history at once."""
+LONG = 0.3
+"""Seconds that one took, for the others to be decided at once."""
+TAKEN = 600
+"""Bytes that a decision takes for an operation, at most, with what its evidence is checked by."""
 FAULT = "a fault in gradual, please report it with this trace: "
 """How the message of an error begins that is ours."""
 FAULTY = "fault"
@@ -35,8 +44,7 @@ PATIENCE = 0.5
 """Seconds for which answers may be held back to decide more histories together."""
 
 
-@dataclass(frozen=True)
-class Judgement:
+class Judgement(NamedTuple):
     """The answer for one history and one model."""
 
     item: Item
@@ -61,7 +69,7 @@ class Judgement:
         if verdict is self.verdict:  # there was no time, or nothing to shorten
             return self
         told = words.told(replace(verdict, message=""), self.model.takes(self.item))
-        return replace(self, verdict=told)
+        return self._replace(verdict=told)
 
     @property
     def line(self) -> str:
@@ -121,7 +129,7 @@ class Judge:
 
     def __init__(self, models: Sequence[str | Model], engine: str = "auto", completion: str = "auto",
                  timeout: float | None = None, compare_orders: bool = False, unordered: bool | None = None,
-                 errors_once: bool = False) -> None:
+                 errors_once: bool = False, at_once: bool = False) -> None:
         self.models = [load(model) for model in models]
         self.compare_orders = compare_orders
         self.engine = engine
@@ -131,6 +139,8 @@ class Judge:
         """Count the write pairs that are left unordered? None: of histories that are not too large."""
         self.errors_once = errors_once
         """What cannot be read is told once; otherwise for each model, as a table has it."""
+        self.at_once = at_once
+        """May the models of a large history be decided at once, in forks of this process?"""
         self._seen: Counter[str] = Counter()
         self._faulty = False
 
@@ -153,10 +163,13 @@ class Judge:
             early = self._early(chunk)
             for place, item in enumerate(chunk):
                 once = self.errors_once and isinstance(item, InputError)
-                for model in self.models[:1] if once else self.models:
-                    progress.start(f"{getattr(item, 'name', '')} under {model}")
+                models = self.models[:1] if once else self.models
+                verdicts = self._verdicts(item, [model for model in models if (place, model.name) not in early])
+                name = getattr(item, "name", "")
+                for model in models:
+                    progress.start(f"{name} under {model.name}")
                     known = early.get((place, model.name))
-                    verdict = self._verdict(item, model) if known is None else known
+                    verdict = next(verdicts) if known is None else known
                     judged = item
                     if isinstance(item, History):
                         verdict = words.told(verdict, model.takes(item))
@@ -193,6 +206,37 @@ class Judge:
         from gradual.deciding.compare import unordered_percent
 
         return unordered_percent(item, model, self.timeout)
+
+    def _verdicts(self, item: Item, models: Sequence[Model]) -> Iterator[Verdict]:
+        """Each as it is asked for; or, as soon as it is known to take long, all that are left at once."""
+        long = len(item) >= LARGE if isinstance(item, History) else False
+        for place, model in enumerate(models):
+            if long and self._has_room(item, len(models) - place):
+                yield from cores.at_once([partial(self._verdict, item, model) for model in models[place:]])
+                return
+            verdict = self._verdict(item, model)
+            yield verdict
+            long |= verdict.seconds >= LONG
+
+    def _has_room(self, item: Item, models: int) -> bool:
+        """Are there the cores and the memory for several at once?"""
+        several = min(models, cores.own())
+        if not self.at_once or several < 2 or not isinstance(item, History):
+            return False
+        from gradual.deciding import memory
+
+        return several * TAKEN * len(item) <= memory.free() and self._ready(item)
+
+    def _ready(self, history: History) -> bool:
+        """Is what all models need loaded here, so that it is not for each? Not where compiling it takes too long."""
+        from gradual.deciding import engine
+
+        try:
+            if compiler.pays(len(history)):
+                in_time(engine.load, Deadline(self.timeout, history.reading))
+        except TimeoutError:
+            return False
+        return True
 
     def _verdict(self, item: Item, model: Model) -> Verdict:
         if isinstance(item, InputError):

@@ -7,7 +7,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from gradual import files
 from gradual.adapters import stem
 from gradual.batch import Key
 from gradual.batch.find import Trace
-from gradual.batch.pages import page_name, room_for_more, write_page
+from gradual.batch.pages import Pages, page_name
 from gradual.deciding import pipeline
 from gradual.evidence.verdict import Witness
 from gradual.history import BLOCK, EVERY, History, InputError, NoMemory, NotInTime, Options, Oversights, Share
@@ -126,6 +125,7 @@ class Work:
         self._judged: deque[tuple[Portion, int]] = deque()
         """The histories that the judge holds."""
         self._oversights = Oversights(settings.options)
+        self._pages = None if settings.pages is None else Pages(settings.pages)
 
     def perform(self) -> None:
         """Rows go to `say` as they come, all of them before this returns."""
@@ -140,7 +140,7 @@ class Work:
                 raise MemoryError  # what was held before may have been too much: a new worker has all of it
             portion, number = self._judged[0]
             if (number, found.verdict.model) not in portion.done:
-                rows.append(_row(found, portion.trace, number, settings))
+                rows.append(_row(self._paged(found, portion.trace, number), portion.trace, number, settings))
             left -= 1
             if left == 0:
                 self._judged.popleft()
@@ -149,6 +149,15 @@ class Work:
                 self._hand_back(rows)
                 rows, since = [], time.monotonic()
         self._hand_back(rows)
+
+    def _paged(self, found: Judgement, trace: Trace, number: int) -> Judgement:
+        """A violation that gets a page has the evidence that the page tells."""
+        if found.verdict.verdict == "violation" and self._pages is not None and self._pages.room_for_more():
+            found = found.shortened()
+            if isinstance(found.item, History):
+                name = page_name(trace.source, number, found.verdict.model)
+                self._pages.write(name, found.verdict, found.item, found.model)
+        return found
 
     def _starved(self, found: Judgement) -> bool:
         """Did it fail, where memory is limited?"""
@@ -197,10 +206,6 @@ class Work:
 
 
 def _row(found: Judgement, trace: Trace, number: int, settings: Settings) -> Row:
-    """A violation that gets a page has the evidence that the page tells."""
-    paged = (found.verdict.verdict == "violation" and settings.pages is not None
-             and room_for_more(Path(settings.pages)))
-    found = found.shortened() if paged else found
     verdict, item = found.verdict, found.item
     if isinstance(item, History) and verdict.verdict != "error" and verdict.message != pipeline.NO_MEMORY:
         taken = found.model.takes(item)
@@ -211,9 +216,6 @@ def _row(found: Judgement, trace: Trace, number: int, settings: Settings) -> Row
         else:
             row |= {name: json.dumps(value) for name, value in record.violation(verdict, taken).items()}
             row["explanation"] = brief(verdict, item, found.model) or None
-            if paged:
-                name = page_name(trace.source, number, verdict.model)
-                write_page(Path(settings.pages or "") / name, verdict, item, found.model)
     else:
         late = "unknown" if isinstance(item, NotInTime) else "error"
         row = record.error_record(found.name, "", verdict.model, _reason(found, settings), late)

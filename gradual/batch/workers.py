@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from itertools import count
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import NamedTuple
 
+from gradual import cores
 from gradual.adapters import stem
 from gradual.batch import BatchError, Key
 from gradual.batch.work import More, Noticed, Place, Portion, Row, Settings, Task, Work, error_row
+from gradual.interrupts import held_back
 from gradual.judge import FAULT, is_fault
 from gradual.parent import die_with
 
@@ -105,8 +108,10 @@ class _Worker:
     def __init__(self, settings: Settings) -> None:
         spawn = multiprocessing.get_context("spawn")  # a fork would hold the pipes of the others open
         self.connection, theirs = spawn.Pipe()
-        self.process = spawn.Process(target=_serve, args=(theirs, settings, os.getpid()), daemon=True)
-        with _ctrl_c_held_back():
+        self.process = spawn.Process(target=_serve, args=(theirs, settings, os.getpid(), gc.get_threshold()),
+                                     daemon=True)
+        resource_tracker.ensure_running()  # which would let a Ctrl-C through when it starts
+        with held_back():
             self.process.start()
         theirs.close()
         self.task: Task | None = None
@@ -180,22 +185,6 @@ class _Worker:
         return replace(task, portions=tuple(portions)), rows
 
 
-@contextmanager
-def _ctrl_c_held_back() -> Iterator[None]:
-    """A process that is started now never gets it, from its first moment on; the parent gets it afterwards."""
-    resource_tracker.ensure_running()  # which would let it through when it starts
-    noted: list[int] = []
-    handler = signal.signal(signal.SIGINT, lambda number, _: noted.append(number))  # another thread may be given it
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # of this thread, and so of the new process
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        signal.signal(signal.SIGINT, handler)
-        if noted:
-            signal.raise_signal(signal.SIGINT)
-
-
 def _cause(status: int | None) -> str:
     if status is None or status >= 0:
         return f"exit status {status}"
@@ -203,9 +192,11 @@ def _cause(status: int | None) -> str:
     return f"{name}, perhaps for want of memory" if name in ("SIGKILL", "SIGABRT") else name
 
 
-def _serve(connection: Connection, settings: Settings, parent: int) -> None:
+def _serve(connection: Connection, settings: Settings, parent: int, garbage: tuple[int, int, int]) -> None:
     """The worker's life: tasks in, rows out, None after the last of each."""
     die_with(parent)
+    gc.set_threshold(*garbage)  # as seldom as the parent looks for it
+    cores.share(cores.own())
     if settings.memory is not None:
         from gradual.deciding.memory import limit
 

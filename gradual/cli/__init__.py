@@ -6,6 +6,7 @@ Nothing is imported here before `main` runs: a Ctrl-C, or a broken installation,
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import sys
 from collections.abc import Callable
@@ -20,8 +21,6 @@ def main() -> None:
 
 
 def _commands() -> None:
-    import gc
-
     gc.set_threshold(200_000, 20, 100)  # little of what we make is in cycles: looking for them costs more than it frees
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's, which takes longer to start them than all the rest
     from gradual.cli.commands import program
@@ -38,6 +37,7 @@ def guarded(run: Callable[[], None]) -> None:
             run()
         finally:
             sys.stdout.flush()
+            gc.freeze()  # or the end is spent on looking for cycles in all that is thrown away anyway
     except BrokenPipeError:
         silence()
         _end(READER_GONE)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Collection, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -91,6 +90,7 @@ def batch(
                                              "do it; they need gradual, and the files under the same paths.")] = None,
 ) -> None:
     """Check thousands of traces on all cores; nothing is lost when it is interrupted."""
+    from gradual import cores
     from gradual.batch import BatchError, Limits
     from gradual.batch.pages import FOLDER
     from gradual.batch.work import Settings
@@ -107,7 +107,7 @@ def batch(
                  **({"initial_from": _digest(initial_from)} if initial_from is not None else {}),
                  **{name: True for name, asked in (("allow_empty", allow_empty), ("hex", hex), ("join", join),
                                                    ("real_time", real_time)) if asked}}
-    models, workers = tuple(map(str, chosen)), min(jobs or _cores(), _cores())
+    models, workers = tuple(map(str, chosen)), min(jobs or cores.own(), cores.own())
     try:
         with closing(_crew(dask, workers, settings)) as crew:  # first of all: it takes a while to get ready
             traces = _traces(paths, format, only_violations, join)
@@ -248,10 +248,6 @@ def _finish(results: Results, sources: list[str], models: Sequence[str], junit: 
         typer.echo(f"gradual: {told_unused(unused)}; with the right one, choose another --out", err=True)
         seen.add("error")
     return exit_status(seen)
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 @app.command(epilog="""Example:

@@ -124,8 +124,9 @@ def check(
     if window is not None or threads is not None:
         raise usage_error("--window and --threads are for --stream")
     judge = Judge(chosen, engine.value, completion.value, timeout, compare_orders,
-                  unordered or None, errors_once=not as_json)
+                  unordered or None, errors_once=not as_json, at_once=memory is None)
     budget = Budget()
+    encode = json.JSONEncoder(check_circular=False).encode  # made once: there may be many
     with remembered(lambda: judge.status), _witnesses(witness, files) as keep, Progress() as progress:
         progress.start("reading")
         histories = read_all(files, format, options, oversights := Oversights(options), join=join)
@@ -133,8 +134,10 @@ def check(
             if witness is not None and (run := found.witness) is not None:
                 keep(run)
             progress.clear()
-            if not quiet:
-                told = json.dumps(found.json) if as_json else found.line if oneline else _text(found, budget, timeout)
+            if as_json and not quiet:
+                print(encode(found.json), flush="-" in files)
+            elif not quiet:
+                told = found.line if oneline else _text(found, budget, timeout)
                 tell(told, found.verdict.model, found.verdict.verdict, flush="-" in files)
             if fail_fast and found.verdict.verdict == "violation":
                 break

@@ -16,9 +16,11 @@ class Visible(io.TextIOWrapper):
     goes to `buffer`, past this."""
 
     def write(self, text: str, /) -> int:
-        from gradual.history.values import visible
+        if not text.removesuffix("\n").isprintable():
+            from gradual.history.values import visible
 
-        return super().write(visible(text, keep="\n\t"))
+            text = visible(text, keep="\n\t")
+        return super().write(text)
 
     def coloured(self, text: str, colour: str) -> None:
         """In colour on a terminal, unless NO_COLOR (no-color.org) is against it; in a pipe or a file, as it is."""

@@ -24,6 +24,8 @@ from gradual.models.syntax import Check, Expression
 
 STEP = 4.0
 """What an inferred step costs in edges: a reader has to turn back for it."""
+TWO_STEPS = 2 * (STEP + 2)
+"""What the cheapest cycle costs that takes two: below it, no step is counted twice because two others rest on it."""
 NEVER = np.inf
 KINDS: tuple[EdgeKind, ...] = ("po", "wr", "ww", "rw", "rt")
 PO, WR, WW, RW, _ = range(5)
@@ -38,16 +40,18 @@ def cost(cycle: Cycle) -> float:
     return len(cycle.edges) + sum(STEP + len(step.path) for step in cycle.steps)
 
 
-def cheapest(history: History, model: Model, operations: list[int], known: Cycle, until: float) -> Cycle | None:
+def cheapest(history: History, model: Model, operations: list[int], known: Cycle, less_than: float,
+             until: float) -> Cycle | None:
     """The cheapest cycle among the operations, or None where there is none or the time is up.
 
-    `known` is one: its edges hold, and its assumed pairs may be used.
+    `known` is one: its edges hold, and its assumed pairs may be used. What costs no less than it must may be left out.
     """
     try:
         relations = list(_relations(history, model, operations, known))
     except TooLarge:
         return None
-    return _Cheapest(history, operations, known.assumed, relations).cycle(until)
+    bound = less_than if less_than <= TWO_STEPS else NEVER
+    return _Cheapest(history, operations, known.assumed, relations).cycle(bound, until)
 
 
 class _Relation:
@@ -67,22 +71,20 @@ class _Relation:
 
     def close(self, ww: Column, rw: Column, until: float) -> bool:
         """Shortest paths over facts and the pairs of writes known so far. False when time ran out."""
-        weight = self._facts.copy()
+        self._weight = self._facts.copy()
         self.kind = self._fact_kind.copy()
         for number, more in ((WW, ww), (RW, rw)):
-            better = more < weight
-            weight[better] = more[better]
+            better = more < self._weight
+            self._weight[better] = more[better]
             self.kind[better] = number
-        self.length = weight
-        self._next = np.tile(np.arange(len(weight)), (len(weight), 1))
-        through, better = np.empty_like(weight), np.empty(weight.shape, dtype=bool)  # made once: there are many rounds
-        for k in range(len(weight)):
+        self.length = self._weight.copy()
+        self._next: Column | None = None
+        through = np.empty_like(self.length)  # made once: there are many rounds
+        for k in range(len(through)):
             if k % 16 == 0 and time.monotonic() > until:
                 return False
             np.add(self.length[:, k, None], self.length[k], out=through)
-            np.less(through, self.length, out=better)
-            np.copyto(self.length, through, where=better)
-            np.copyto(self._next, self._next[:, k, None], where=better)
+            np.minimum(self.length, through, out=self.length)
         return True
 
     @property
@@ -92,6 +94,8 @@ class _Relation:
 
     def path(self, start: int, end: int) -> list[Arrow]:
         """A shortest path."""
+        if self._next is None:  # of the last round alone: to know the way takes longer than to know its length
+            self._next = _first_steps(self._weight)
         edges = []
         while True:
             following = int(self._next[start, end])
@@ -99,6 +103,18 @@ class _Relation:
             start = following
             if start == end:
                 return edges
+
+
+def _first_steps(weight: Column) -> Column:
+    """From each operation to each, the next one on a shortest path."""
+    length, following = weight.copy(), np.tile(np.arange(len(weight)), (len(weight), 1))
+    through, better = np.empty_like(weight), np.empty(weight.shape, dtype=bool)
+    for k in range(len(weight)):
+        np.add(length[:, k, None], length[k], out=through)
+        np.less(through, length, out=better)
+        np.copyto(length, through, where=better)
+        np.copyto(following, following[:, k, None], where=better)
+    return following
 
 
 # --- facts
@@ -189,13 +205,15 @@ class _Cheapest:
 
     # --- consequences
 
-    def cycle(self, until: float) -> Cycle | None:
+    def cycle(self, less_than: float, until: float) -> Cycle | None:
         while True:
             ww, rw = self._edges()
             if not all(relation.close(ww, rw, until) for relation in self._relations):
                 return None
-            if not self._improve(min(relation.round_trip for relation in self._relations)):
-                return self._best()
+            found = min(relation.round_trip for relation in self._relations)
+            # a pair of writes on a cycle takes an edge of its own, and one back
+            if not self._improve(min(found - 1, less_than - 2)):
+                return self._best() if found < less_than else None
 
     def _edges(self) -> tuple[Column, Column]:
         ww = np.where(self._rivals, self._pair_cost + 1, NEVER)
@@ -206,8 +224,7 @@ class _Cheapest:
         return ww, rw
 
     def _improve(self, enough: float) -> bool:
-        """Cheaper proofs for pairs of writes, by the paths known now. What costs as much as a whole cycle that is known
-        is of no use to a cheaper one."""
+        """Cheaper proofs for pairs of writes, by the paths known now. What costs `enough` is of no use to a cycle."""
         reach = np.minimum.reduce([self._to_write(relation) for relation in self._relations])
         cost = np.where(self._rivals, reach + STEP, NEVER)
         better = cost < np.minimum(self._pair_cost, enough)
@@ -224,10 +241,8 @@ class _Cheapest:
 
     # --- the proof, told in the numbers of the history
 
-    def _best(self) -> Cycle | None:
+    def _best(self) -> Cycle:
         relation = min(self._relations, key=lambda r: r.round_trip)
-        if relation.round_trip == NEVER:
-            return None
         start = int(relation.length.diagonal().argmin())
         edges = relation.path(start, start)
         steps, assumed = self._reasons(edges)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 from gradual.evidence.verdict import EdgeKind
 from gradual.telling.layout import Box, Layout, Line, Note, Point, layout
@@ -82,6 +83,7 @@ def tips() -> Html:
     return element("svg", _tips(), class_="why inks patterns", width=0, height=0, aria_hidden="true")
 
 
+@cache
 def _tips() -> Html:
     tips = (element("marker", element("path", "", d=path, class_=f"tip-{kind}"), id=f"tip-{kind}",
                     markerUnits="userSpaceOnUse", markerWidth=12, markerHeight=12, refX=11, refY=6, orient="auto")
@@ -192,5 +194,5 @@ def _towards(corner: Point, other: Point, radius: float) -> Point:
     return corner[0] + (other[0] - corner[0]) * share, corner[1] + (other[1] - corner[1]) * share
 
 
-def _at(number: float) -> str:
-    return f"{number:.1f}".removesuffix(".0")
+def _at(number: float) -> Html:
+    return Html(f"{number:.1f}".removesuffix(".0"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import resources
 
@@ -95,8 +95,16 @@ def shown(value: Cell) -> Html:
 
 def attributes(**values: str | int | None) -> Html:
     """Named with _ for -, `class_` for class; without those that are None, and True for those without a value."""
-    return Html("".join([f" {_spelled(name)}" if value is True else f' {_spelled(name)}="{escaped(str(value))}"'
+    return _attributes(values)
+
+
+def _attributes(values: Mapping[str, str | int | None]) -> Html:
+    return Html("".join([f" {_spelled(name)}" if value is True else f' {_spelled(name)}="{_quoted(value)}"'
                          for name, value in values.items() if value is not None]))
+
+
+def _quoted(value: str | int) -> Html:
+    return escaped(value if isinstance(value, str) else str(value))
 
 
 @cache
@@ -106,7 +114,7 @@ def _spelled(name: str) -> str:
 
 
 def element(tag: str, content: str, /, **values: str | int | None) -> Html:
-    return Html(f"<{tag}{attributes(**values)}>{escaped(content)}</{tag}>")
+    return Html(f"<{tag}{_attributes(values)}>{escaped(content)}</{tag}>")
 
 
 def joined(pieces: Iterable[str], between: str = "\n") -> Html:

@@ -221,8 +221,10 @@ def _stalest(facts: Facts) -> list[Pair]:
     late: list[tuple[int, int, int]] = []
     for start in range(facts.operations):
         for end in facts.out[start]:
-            reached = (end,) if end < facts.operations else facts.out[end][:READERS]
-            late += [(start - e, start, e) for e in reached if e < start]
+            if end < start:
+                late.append((start - end, start, end))
+            elif end >= facts.operations:
+                late += [(start - e, start, e) for e in facts.out[end][:READERS] if e < start]
     return [(end, start) for _, start, end in nlargest(WAYS, late)]
 
 
@@ -231,8 +233,10 @@ def _fewest_threads(start: int, end: int, facts: Facts) -> list[int]:
     thread = facts.thread
     came = {start: start}
     now, later = [start], list[Pair]()
-    while now:
+    while now and end not in came:
         for node in now:  # which grows meanwhile
+            if end in came:
+                break
             for following in facts.out[node]:
                 if following not in came:
                     if thread[following] == thread[node] or thread[node] == NOBODY:
@@ -240,12 +244,10 @@ def _fewest_threads(start: int, end: int, facts: Facts) -> list[int]:
                         now.append(following)
                     else:
                         later.append((node, following))
-        if end in came:
-            return _back(came, end, start)[::-1]
         now = []
         for node, following in later:
             if following not in came:
                 came[following] = node
                 now.append(following)
         later = []
-    return []
+    return _back(came, end, start)[::-1] if end in came else []

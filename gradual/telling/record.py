@@ -17,27 +17,26 @@ Record = dict[str, Any]
 def record(verdict: Verdict, history: History) -> Record:
     """One history, one model."""
     evidence = verdict.evidence
-    witness = {"witness": _numbered(_witness(evidence, history), history)} if isinstance(evidence, Witness) else {}
-    notes = {"notes": list(history.notes)} if history.notes else {}
-    return figures(verdict, history) | notes | witness | violation(verdict, history)
+    found = figures(verdict, history)
+    if history.notes:
+        found["notes"] = list(history.notes)
+    if isinstance(evidence, Witness):
+        found["witness"] = _numbered(_witness(evidence, history), history)
+    found.update(violation(verdict, history))
+    return found
 
 
 def figures(verdict: Verdict, history: History) -> Record:
     """What there is to say without the evidence."""
-    return _base(history.name, history.file, verdict.model, verdict.verdict) | {
-        "decided_by": verdict.decided_by,
-        "operations": history.operations,
-        "threads": len(history.threads),
-        "locations": len((history.whole or history).locations),
-        "write_pairs": verdict.write_pairs,
-        "unordered_pairs": verdict.unordered_pairs,
-        "unordered_percent": None if verdict.unordered_percent is None else round(verdict.unordered_percent, 4),
-        "ordered_by": verdict.ordered_by,
-        "given": list(verdict.given),
-        "without": verdict.without,
-        "conflicts": verdict.conflicts,
-        "seconds": round(verdict.seconds, 6),
-        "message": verdict.message,
+    left = verdict.unordered_percent
+    return {
+        "history": history.name, "source": history.file, "model": verdict.model, "verdict": verdict.verdict,
+        "decided_by": verdict.decided_by, "operations": history.operations, "threads": len(history.threads),
+        "locations": len((history if history.whole is None else history.whole).locations),
+        "write_pairs": verdict.write_pairs, "unordered_pairs": verdict.unordered_pairs,
+        "unordered_percent": None if left is None else round(left, 4), "ordered_by": verdict.ordered_by,
+        "given": list(verdict.given), "without": verdict.without, "conflicts": verdict.conflicts,
+        "seconds": round(verdict.seconds, 6), "message": verdict.message,
     }
 
 
@@ -90,14 +89,10 @@ def witness_record(verdict: Verdict, witness: Witness, history: History) -> Reco
 
 def error_record(name: str, file: str, model: str, message: str, verdict: str = "error") -> Record:
     """The record of a history that could not be checked."""
-    return _base(name, file, model, verdict) | {"message": message}
-
-
-def _base(name: str, file: str, model: str, verdict: str) -> Record:
     return {
         "history": name, "source": file, "model": model, "verdict": verdict, "decided_by": None, "operations": None,
         "threads": None, "locations": None, "write_pairs": None, "unordered_pairs": None, "unordered_percent": None,
-        "ordered_by": None, "given": [], "without": None, "conflicts": None, "seconds": None, "message": "",
+        "ordered_by": None, "given": [], "without": None, "conflicts": None, "seconds": None, "message": message,
     }
 
 
@@ -106,26 +101,26 @@ _OPS = [kind.name.lower() for kind in Kind]
 
 def operation(history: History, number: int) -> Record:
     """An operation, with the place it came from."""
-    kind = int(history.kind[number])
-    found: Record = {"operation": history.number(number), "thread": history.threads[history.thread[number]],
+    kind = history.kind.item(number)
+    found: Record = {"operation": history.number(number), "thread": history.threads[history.thread.item(number)],
                      "op": _OPS[kind]}
     if history.is_half(number):
         found["of"] = _OPS[RMW]
     whole, access = history.access(number)
     if kind != FENCE:
-        found["address"] = whole.locations[int(whole.location[access])]
+        found["address"] = whole.locations[whole.location.item(access)]
     if kind in (READ, RMW):
-        found["read"] = int(whole.read[access])
+        found["read"] = whole.read.item(access)
     if kind in (WRITE, RMW):
-        found["written"] = int(whole.written[access])
+        found["written"] = whole.written.item(access)
     if history.whole is not None and kind != FENCE and history.size is not None:
         found |= {"size": int(history.size[number]), "bytes": history.address(number)}
     if history.files:
         found["file"] = history.file_of(number)
-    if history.line[number] > 0:
-        found["line"] = int(history.line[number])
-    if history.tick[number] != NO_TICK:
-        found["tick"] = int(history.tick[number])
+    if (line := history.line.item(number)) > 0:
+        found["line"] = line
+    if (tick := history.tick.item(number)) != NO_TICK:
+        found["tick"] = tick
     return found
 
 

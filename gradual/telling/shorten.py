@@ -7,6 +7,7 @@ whole history, before it is used.
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import replace
 
@@ -57,19 +58,19 @@ class _Shortening:
     def cycle(self, cycle: Cycle) -> Cycle:
         """The shortest of: the cycle without needless steps, the cheapest one around it."""
         best = pruned(read_as(self._history, cycle), cycle)
-        found = self._cheapest(best) if cost(best) > 2 else None
+        found = self._cheapest(best, cost(best)) if cost(best) > 2 else None
         if found is not None and cost(found) < cost(best) and (is_case(found) or self._certified(found)):
             return found
         return best if is_case(best) or self._certified(best) else cycle
 
-    def _cheapest(self, known: Cycle) -> Cycle | None:
+    def _cheapest(self, known: Cycle, less_than: float = math.inf) -> Cycle | None:
         """The cheapest cycle around one, under its assumptions."""
         operations = involved(known)
         plain = not self._history.ambiguous and self._history.whole is None
         if not plain or self._fit is None or len(operations) > AT_MOST or time.monotonic() > self._until:
             return None
         around = near(self._history, self._fit, known, operations, self._seconds)
-        return cheapest(self._history, self._model, around, known, self._until)
+        return cheapest(self._history, self._model, around, known, less_than, self._until)
 
     def refutation(self, evidence: Refutation) -> Cycle | Refutation:
         self._until = self._until if len(evidence.cases) <= CASES else 0.0

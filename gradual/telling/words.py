@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from gradual.evidence.verdict import (
     Broken,
@@ -95,7 +94,7 @@ def told(verdict: Verdict, history: History) -> Verdict:
     line = in_a_line(verdict.evidence, history)
     if verdict.without is not None:
         line = f"{decided(verdict.decided_by or '').strip()}{besides(verdict)}: {line}"
-    return replace(verdict, message=line) if line else verdict
+    return verdict.but(message=line) if line else verdict
 
 
 def in_a_line(evidence: Evidence | None, history: History) -> str:
@@ -149,7 +148,7 @@ def by_clock(before: int, after: int, history: History) -> str:
 
 
 def walk(path: Path, history: History) -> str:
-    told = {o: history.describe(o) for o in (path[0].start, *(edge.end for edge in path))}
+    told = {o: history.describe(o) for o in {path[0].start, *(edge.end for edge in path)}}
     return told[path[0].start] + "".join(f" {edge.kind} → {told[edge.end]}" for edge in path)
 
 

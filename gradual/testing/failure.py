@@ -44,8 +44,6 @@ class NotConsistent(AssertionError):
     @cached_property
     def _proved(self) -> Judgement:
         """On the smallest history, the evidence as simple as it can be found."""
-        from dataclasses import replace
-
         from gradual.deciding import pipeline
         from gradual.deciding.shrinking import shrink
         from gradual.history import History
@@ -53,7 +51,7 @@ class NotConsistent(AssertionError):
         if not self._violated or not isinstance(self.found.item, History):
             return self.found
         small = shrink(self.found.item, self.found.model, timeout=PATIENCE)
-        return replace(self.found, item=small, verdict=pipeline.check(small, self.found.model)).shortened()
+        return self.found._replace(item=small, verdict=pipeline.check(small, self.found.model)).shortened()
 
     @property
     def explanation(self) -> str:

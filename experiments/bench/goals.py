@@ -272,7 +272,9 @@ def main() -> int:
     chosen = [row for row in rows() if row.name in (asked.only or [row.name])
               and not (asked.quick and row.operations >= 1_000_000)]
     for tree in trees:  # bytecode, and what is compiled
-        gradual(tree, Limits(asked.timeout, asked.memory), "warm-up")
+        for model in ("sc", "tso", "pso"):
+            gradual(tree, Limits(asked.timeout, asked.memory), "check", WARM_UP[model].file(TRACES, "parquet"),
+                    "--model", model)
     for row in chosen:
         new = measured(row, trees, asked)
         renewed = {(sample.row, sample.peer) for sample in new}

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradual.deadline import Deadline
+from gradual.deciding.engine.run import Run
 from gradual.deciding.observations import write_pairs
 from gradual.deciding.saturation import Saturation
 from gradual.history import INITIAL, History
@@ -45,7 +46,7 @@ def unordered(history: History) -> dict[str, float]:
     found = {column(criterion, reading, name): _percent(ordered, pairs)
              for criterion, before in (("CCv", causal), ("CCM", happens_before(given, causal)))
              for reading, ordered in _readings(given, before).items() for name, pairs in chosen.items()}
-    saturation = Saturation([history], fit(load("sc")), Deadline())
+    saturation = Saturation(Run([history], fit(load("sc"))), Deadline())
     total = write_pairs(history)
     return found | {"saturation": 100 * (1 - saturation.ordered_pairs() / total) if total else 0.0}
 

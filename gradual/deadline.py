@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType
 
-IMPORTING = "<frozen importlib._bootstrap>"
 AGAIN = 0.02
-"""Seconds until the alarm is tried again, where it would have broken an import."""
+"""Seconds until the alarm is tried again, where it must not ring, or nobody heard it."""
 
 
 LONGEST = 1e8
@@ -73,6 +74,8 @@ class _Alarm:
 
 _alarms: list[_Alarm] = []
 """Those that are set, the innermost last."""
+_UNTOUCHED = ("<frozen importlib._bootstrap>", contextmanager.__code__.co_filename, __file__)
+"""Where an alarm must not ring: half a module would be there for ever, half an alarm be taken away."""
 
 
 @contextmanager
@@ -87,9 +90,11 @@ def alarm(seconds: float | None, *, alone: bool = False) -> Iterator[None]:
         yield
         return
     _alarms.append(_Alarm(min(seconds, LONGEST), alone))
+    unheard = sys.unraisablehook
     try:
         if len(_alarms) == 1:
             signal.signal(signal.SIGALRM, _ring)
+            sys.unraisablehook = partial(_unheard, unheard)
         _arm_next()
         yield
     finally:
@@ -97,6 +102,9 @@ def alarm(seconds: float | None, *, alone: bool = False) -> Iterator[None]:
         _arm_next()
         if not _alarms:
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            sys.unraisablehook = unheard
+    if _is_time():
+        raise TimeoutError  # of one around it that had to wait
 
 
 def share(count: int) -> None:
@@ -128,10 +136,22 @@ def _arm_next() -> None:
 
 def _ring(number: int, frame: FrameType | None) -> None:
     while frame is not None:
-        if frame.f_code.co_filename == IMPORTING:  # half a module would be there for ever
+        if frame.f_code.co_filename in _UNTOUCHED:
             signal.setitimer(signal.ITIMER_REAL, AGAIN)
             return
         frame = frame.f_back
-    if any(one.end <= time.monotonic() for one in _heard()):
+    if _is_time():
         raise TimeoutError
     _arm_next()  # it rang for one that was being taken away
+
+
+def _is_time() -> bool:
+    return any(one.end <= time.monotonic() for one in _heard())
+
+
+def _unheard(told: Callable[[sys.UnraisableHookArgs], object], what: sys.UnraisableHookArgs) -> None:
+    """It rang inside a library's callback or destructor, where Python swallows it: it has to ring again."""
+    if isinstance(what.exc_value, TimeoutError):
+        signal.setitimer(signal.ITIMER_REAL, AGAIN)
+    else:
+        told(what)

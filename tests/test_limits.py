@@ -152,6 +152,20 @@ def test_an_alarm_that_rings_while_it_is_taken_away() -> None:
         assert 50 < signal.getitimer(signal.ITIMER_REAL)[0] <= 60
 
 
+def test_an_alarm_that_a_destructor_swallows() -> None:
+    """Rings again."""
+    class Slow:
+        def __del__(self) -> None:
+            time.sleep(0.2)
+
+    started = time.monotonic()
+    with pytest.raises(TimeoutError), alarm(0.05):
+        Slow()
+        assert time.monotonic() - started < 0.15  # which was swallowed
+        time.sleep(5)
+    assert time.monotonic() - started < 1
+
+
 def test_alarms() -> None:
     started = time.monotonic()
     with pytest.raises(TimeoutError), alarm(0.05):

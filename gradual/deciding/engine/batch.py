@@ -62,8 +62,9 @@ FIELDS: dict[str, str] = {
     # by node: the last node it has an edge to, the operation whose node it is or that it belongs to, of a read the one
     # before it since its thread last wrote there; by place: the operations thread by thread
     "mark": "led at by_thread read_before",
-    # where each thread ends in that; how far its clock came, what the clock says, which thread waits for it
-    "thread": "count next time waiting",
+    # where each thread ends in that; how far its clock came, what the clock says, which thread waits for it; how many
+    # chains cover it
+    "thread": "count next time waiting chains",
     # what a gatherer holds: cells, how many, of which thread's round
     "held_by": "first length round",
     "cell": "node next",

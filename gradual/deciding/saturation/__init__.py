@@ -23,8 +23,8 @@ from gradual.evidence.verdict import Pair
 from gradual.history import History
 from gradual.models.fit import Fit
 
-BUDGET, PLAIN_BUDGET = 2_000_000, 2_000
-"""Nodes between looks at the deadline."""
+BUDGET, PLAIN_BUDGET = 1_000_000, 20_000
+"""Entries of clocks between looks at the deadline."""
 
 
 class Saturation:
@@ -58,16 +58,16 @@ class Saturation:
         """For what is missing: edges being built, nodes, clocks, or inferred edges."""
         g, built = self._graph, self._run.building.now[0]
         now = g.now[0]
-        if get(now, "round"):
+        if get(now, "doing") == kernels.ROUND:
             self._graph = g._replace(arrow=self._longer(g.arrow, "arrow", 2 * len(g.arrow)))
-        elif get(built, "full"):
+        elif get(now, "doing") == kernels.BUILD:
             self._run.more_room()
         else:
             nodes = max(get(built, "nodes") + self._run.locations, len(g.event))
             arrows = max(2 * get(built, "edges") + 4 * self._run.operations, len(g.arrow))
             clocks = max(nodes * get(now, "chains"), len(g.clock))
             self._graph = self._new_graph(arrows, nodes, clocks)
-            put(self._graph.now[0], history=get(now, "history"), chains=get(now, "chains"))
+            put(self._graph.now[0], history=get(now, "history"), doing=kernels.LAY_OUT)
 
     def _longer(self, table: Any, name: str, length: int) -> Any:
         return tables.longer(table, name, length, kernels.FIELDS)

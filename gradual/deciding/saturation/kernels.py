@@ -24,11 +24,14 @@ from gradual.deciding.engine.static import BUILT, FULL, build
 NONE = -1
 READ, WRITE, RMW, FENCE = range(4)
 DONE, MORE_ROOM, PAUSE = range(3)
+BUILD, LAY_OUT, ROUND, COUNT = range(4)
+"""What is being done for a history."""
 FIELDS: dict[str, str] = {
     # per node: an edge (the newest one; others are chained), its chain and its position there, whether its clock has
-    # changed since anything was inferred from it
-    # and, by place: the writes group by group; the last node of each chain; the nodes, topologically
-    "event": "kind location source first chain position waits reader next_reader group member last order changed",
+    # changed since anything was inferred from it, who looked at it last; and, by place: the writes group by group; the
+    # last node of each chain; the nodes, topologically
+    "event": ("kind location source first chain position waits reader next_reader group changed looked "
+              "member last order"),
     "arrow": "start end next",
     # per location its first group, and an rmw that reads its initial value; per group: the next one of the location,
     # its chain, where its writes begin
@@ -38,7 +41,8 @@ FIELDS: dict[str, str] = {
     "ordered": "pairs:i8 contradicted",
     # per node and chain
     "clock": "latest",
-    "so_far": "operations nodes arrows chains groups history round budget:i8",
+    # the history at hand, what is being done for it, the next place to do it at; the edges when the round began
+    "so_far": "operations nodes arrows chains groups history doing next before budget:i8",
 }
 
 
@@ -65,27 +69,35 @@ def saturate_all(b: Batch, s: Building, g: Graph, ordered: Ordered) -> int:
     MORE_ROOM, and again; PAUSE when the budget is used up."""
     now = g.now[0]
     while now.history < len(b.history) - 1:
-        if now.round == 0:
+        if now.doing == BUILD:
             answer = build(b, s, now.history)
-            if answer == FULL or not lay_out(b, s, g):
+            if answer == FULL:
                 return MORE_ROOM
             ordered.history[now.history].contradicted = 0 if answer == BUILT else 1
-        going_on = ordered.history[now.history].contradicted == 0
-        while going_on:
-            now.round = 1
-            if now.budget <= 0:
-                return PAUSE
-            now.budget -= now.nodes
-            if not sort_topologically(g):
-                ordered.history[now.history].contradicted = 1
-                break
-            before = now.arrows
-            if not infer(g):
+            ordered.history[now.history].pairs = 0
+            now.doing = LAY_OUT
+        if now.doing == LAY_OUT:
+            if not lay_out(b, s, g):
                 return MORE_ROOM
-            going_on = now.arrows > before
-        ordered.history[now.history].pairs = ordered_pairs(g)
+            now.doing = COUNT if ordered.history[now.history].contradicted == 1 else ROUND
+            now.next = 0
+        while now.doing == ROUND:
+            if now.next == 0:
+                now.before = now.arrows
+                if not sort_topologically(g):
+                    ordered.history[now.history].contradicted = 1
+                    now.doing = COUNT
+                    break
+            answer = infer(g)
+            if answer != DONE:
+                return answer
+            now.next = 0
+            if now.arrows == now.before:
+                now.doing = COUNT
+        if count_pairs(g, ordered) == PAUSE:
+            return PAUSE
         now.history += 1
-        now.round = 0
+        now.doing = BUILD
     return DONE
 
 
@@ -120,7 +132,7 @@ def lay_out(b: Batch, s: Building, g: Graph) -> bool:
         g.arrow[k].start = s.edge[k].start
         g.arrow[k].next = g.event[s.edge[k].end].first
         g.event[s.edge[k].end].first = k
-    find_chains(b, g, low)
+    find_chains(b, s, g, low)
     if now.nodes * now.chains > len(g.clock):
         return False
     for a in range(now.nodes):
@@ -146,16 +158,20 @@ def draw_arrow(g: Graph, a: int, b: int) -> None:
 
 
 @kernel
-def find_chains(b: Batch, g: Graph, low: int) -> None:
+def find_chains(b: Batch, s: Building, g: Graph, low: int) -> None:
     """Cover the operations by chains: each goes behind the last one of a chain that comes before it, of its own kind
     first."""
     now = g.now[0]
     now.chains = 0
     for e in range(now.operations):
-        last = last_before(b, g, low, e)
+        s.thread[b.operation[low + e].thread].chains = 0
+        g.event[e].looked = NONE
+    for e in range(now.operations):
+        last = last_before(b, s, g, low, e)
         if last == NONE:
             g.event[e].chain = now.chains
             g.event[e].position = 0
+            s.thread[b.operation[low + e].thread].chains += 1
             now.chains += 1
         else:
             g.event[e].chain = g.event[last].chain
@@ -168,17 +184,21 @@ NEAR = 24
 
 
 @kernel
-def last_before(b: Batch, g: Graph, low: int, e: int) -> int:
+def last_before(b: Batch, s: Building, g: Graph, low: int, e: int) -> int:
     """The last one of a chain that e fits behind best, of those that are near; NONE where there is none."""
     best, liking, done, i = NONE, NONE, 1, 0
+    left = s.thread[b.operation[low + e].thread].chains
     g.event[0].order = e
-    while i < done and liking < FOND:
+    while i < done and liking < FOND and left > 0:
         k = g.event[g.event[i].order].first
         while k != NONE:
             a = g.arrow[k].start
             fits = fondness(b, g, low, e, a)
             if fits > liking:
                 best, liking = a, fits
+            if fits > NONE and g.event[a].looked != e:
+                g.event[a].looked = e
+                left -= 1
             if done < NEAR and done < g.now[0].nodes:
                 g.event[done].order = a
                 done += 1
@@ -311,12 +331,14 @@ def sort_topologically(g: Graph) -> bool:
 @kernel
 def pass_on(g: Graph, a: int, b: int) -> None:
     """a comes before b: b is after all that a is after, and after a."""
-    chains, changed = g.now[0].chains, g.event[b].changed
+    chains, changed, newer = g.now[0].chains, g.event[b].changed, 0
     theirs, mine = a * chains, b * chains
-    for c in range(chains):
-        if g.clock[theirs + c].latest > g.clock[mine + c].latest:
-            g.clock[mine + c].latest = g.clock[theirs + c].latest
-            changed = 1
+    for c in range(chains):  # without a branch: several at once
+        latest = max(g.clock[theirs + c].latest, g.clock[mine + c].latest)
+        newer |= latest ^ g.clock[mine + c].latest
+        g.clock[mine + c].latest = latest
+    if newer != 0:
+        changed = 1
     own = g.event[a].chain
     if own != NONE and g.event[a].position > g.clock[mine + own].latest:
         g.clock[mine + own].latest = g.event[a].position
@@ -325,20 +347,26 @@ def pass_on(g: Graph, a: int, b: int) -> None:
 
 
 @kernel
-def infer(g: Graph) -> bool:
-    """Both rules for all whose clocks have changed, which then pass them on. False: no room for an edge."""
-    for i in range(g.now[0].nodes):
-        e = g.event[i].order
+def infer(g: Graph) -> int:
+    """Both rules for all whose clocks have changed, which then pass them on. DONE; MORE_ROOM for an edge, or PAUSE."""
+    now = g.now[0]
+    while now.next < now.nodes:
+        if now.budget <= 0:
+            return PAUSE
+        now.budget -= 1
+        e = g.event[now.next].order
         if g.event[e].changed == 1:
+            now.budget -= now.chains
             g.event[e].changed = 0
             if not infer_at(g, e):
                 g.event[e].changed = 1
-                return False
+                return MORE_ROOM
             k = g.event[e].first
             while k != NONE:
                 pass_on(g, e, g.arrow[k].end)
                 k = g.arrow[k].next
-    return True
+        now.next += 1
+    return DONE
 
 
 @kernel
@@ -403,13 +431,19 @@ def infer_edge(g: Graph, a: int, b: int) -> bool:
 
 
 @kernel
-def ordered_pairs(g: Graph) -> int:
-    """How many pairs of writes to one location are ordered."""
-    pairs = 0
-    for u in range(g.now[0].operations):
+def count_pairs(g: Graph, ordered: Ordered) -> int:
+    """How many pairs of writes to one location are ordered. DONE or PAUSE."""
+    now = g.now[0]
+    while now.next < now.operations:
+        if now.budget <= 0:
+            return PAUSE
+        now.budget -= 1
+        u = now.next
         if g.event[u].kind == WRITE or g.event[u].kind == RMW:
+            now.budget -= now.chains
             j = g.home[g.event[u].location].group
             while j != NONE:
-                pairs += past(g, j, u) - g.group[j].member
+                ordered.history[now.history].pairs += past(g, j, u) - g.group[j].member
                 j = g.group[j].next
-    return pairs
+        now.next += 1
+    return DONE

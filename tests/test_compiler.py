@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from random_histories import random_history
+from strict import strict
 
-from gradual.compiler import compiled, kernel, translation
-from gradual.deciding.engine import tables
+from gradual.compiler import compiled, kernel, records, translation
 
 FIELDS = {"row": "a b c:i8 d:f8", "one": "x y z:i8 real:f8"}
 LIMIT = 20
@@ -90,10 +90,10 @@ HERE = sys.modules[__name__]
 
 def both(plain: bool, seed: int) -> Both:
     numbers = random.Random(seed)
-    made = Both(tables.rows("row", numbers.randrange(1, 9), plain, FIELDS), tables.rows("one", 1, plain, FIELDS))
+    made = Both(records.rows("row", numbers.randrange(1, 9), plain, FIELDS), records.rows("one", 1, plain, FIELDS))
     for row in made.row:
-        tables.put(row, a=numbers.randrange(-9, 9), b=numbers.randrange(5), c=numbers.randrange(-(1 << 40), 1 << 40))
-    tables.put(made.now[0], x=numbers.randrange(-12, 12), y=numbers.choice([-7, -2, -1, 1, 3, 5]),
+        records.put(row, a=numbers.randrange(-9, 9), b=numbers.randrange(5), c=numbers.randrange(-(1 << 40), 1 << 40))
+    records.put(made.now[0], x=numbers.randrange(-12, 12), y=numbers.choice([-7, -2, -1, 1, 3, 5]),
                z=numbers.getrandbits(40))
     return made
 
@@ -109,9 +109,9 @@ def test_compiled_is_what_it_is_plain(function: Any, tmp_path: Path, monkeypatch
     monkeypatch.setenv("GRADUAL_CACHE_DIR", str(tmp_path))
     fast = compiled(function.__name__, (HERE,), {"Both": both(False, 0)})
     for seed in range(300):
-        plain, records = both(True, seed), both(False, seed)
-        assert fast(records) == function(plain), seed
-        assert values(records) == values(plain), seed
+        plain, compact = both(True, seed), both(False, seed)
+        assert fast(compact) == function(plain), seed
+        assert values(compact) == values(plain), seed
 
 
 @pytest.mark.parametrize("line", [
@@ -127,14 +127,6 @@ def test_other_python_is_refused(line: str, tmp_path: Path, monkeypatch: pytest.
         program.text("strange")
 
 
-class Strict(list[Any]):
-    """A table that knows neither rows before its first nor rows behind its last."""
-
-    def __getitem__(self, key: Any) -> Any:
-        assert isinstance(key, slice) or 0 <= key < len(self), key
-        return super().__getitem__(key)
-
-
 def test_kernels_stay_within_their_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiled they would not be told."""
     from gradual.deadline import NEVER
@@ -143,12 +135,9 @@ def test_kernels_stay_within_their_tables(monkeypatch: pytest.MonkeyPatch) -> No
     from gradual.models import load
     from gradual.models.fit import fit
 
-    def strict(table: Any) -> Any:
-        return Strict(table) if isinstance(table, list) else table
-
-    made, grown = tables.rows, tables.longer
-    monkeypatch.setattr(tables, "rows", lambda *given: strict(made(*given)))
-    monkeypatch.setattr(tables, "longer", lambda *given: strict(grown(*given)))
+    made, grown = records.rows, records.longer
+    monkeypatch.setattr(records, "rows", lambda *given: strict(made(*given)))
+    monkeypatch.setattr(records, "longer", lambda *given: strict(grown(*given)))
     seen = set()
     for seed in range(150):
         history = random_history(random.Random(seed))

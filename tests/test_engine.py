@@ -16,6 +16,7 @@ from random_histories import EVERY_KIND, random_history
 from searching import searched
 
 import gradual
+from gradual.compiler import records
 from gradual.deadline import Deadline
 from gradual.deciding import engine, many
 from gradual.deciding.engine import batch, kernels, static, tables
@@ -151,8 +152,8 @@ def test_growing_tables_change_nothing(compiled: bool, monkeypatch: pytest.Monke
     model = load("tso")
     histories = [*mixed(model)[:80], searched(fenced=True), history_of(random_formula(3, 1))]
     expected = [decided(history, model, compiled) for history in histories]
-    longer = tables.longer
-    monkeypatch.setattr(tables, "longer", lambda table, name, length, *of: longer(
+    longer = records.longer
+    monkeypatch.setattr(records, "longer", lambda table, name, length, *of: longer(
         table, name, min(length, len(table) + LITTLE.get(name, length)), *of))
     monkeypatch.setattr(engine, "Run", Stingy)
     Stingy.asked.clear()
@@ -326,6 +327,6 @@ def test_a_time_limit_holds() -> None:
 
 def test_too_little_memory_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     history = gradual.generate("tso", threads=4, operations=20_000, locations=16, seed=1)
-    monkeypatch.setattr(tables, "MEMORY", 100_000)
+    monkeypatch.setattr(records, "MEMORY", 100_000)
     found = check(history, "tso")
     assert (found.verdict, found.evidence) == ("unknown", None) and "memory" in found.message

@@ -219,9 +219,9 @@ def test_many_threads_fit() -> None:
 
 
 def test_tables_that_do_not_fit_say_what_would(monkeypatch: pytest.MonkeyPatch) -> None:
-    from gradual.deciding.engine import tables
+    from gradual.compiler import records
 
-    monkeypatch.setattr(tables, "MEMORY", 1 << 16)
+    monkeypatch.setattr(records, "MEMORY", 1 << 16)
     verdict = gradual.check(gradual.generate("sc", operations=5000))
     assert verdict.verdict == "unknown"
     assert "--memory" in verdict.message and "--addresses" in verdict.message

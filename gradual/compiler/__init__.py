@@ -30,6 +30,11 @@ def pays(operations: int) -> bool:
     return _seen >= COMPILED_FROM and can_compile()
 
 
+def paid(operations: int) -> bool:
+    """Is it, for what looks at operations that were counted already?"""
+    return max(_seen, operations) >= COMPILED_FROM and can_compile()
+
+
 @cache
 def can_compile() -> bool:
     """Without LLVM everything is done by plain Python, which is said once."""
@@ -65,4 +70,4 @@ def _parameters(entry: str, modules: tuple[ModuleType, ...]) -> list[str]:
     return [name for name in function.__annotations__ if name != "return"]
 
 
-__all__ = ["COMPILED_FROM", "can_compile", "compiled", "kernel", "pays"]
+__all__ = ["COMPILED_FROM", "can_compile", "compiled", "kernel", "paid", "pays"]

@@ -40,6 +40,7 @@ def prepare(deadline: Deadline) -> None:
         in_time(engine.load, deadline)
         in_time(saturation.load, deadline)
         in_time(criteria.load, deadline)
+        in_time(certificate.load, deadline)
 
 
 def decide(histories: Sequence[History], model: Model, *, named: bool = True) -> list[Verdict | None]:

@@ -18,7 +18,7 @@ from gradual.evidence.cycles import Walk
 from gradual.evidence.errors import CertificateError, require
 from gradual.evidence.events import Events
 from gradual.evidence.given import require_kept
-from gradual.evidence.machine import MACHINES, replay
+from gradual.evidence.machine import MACHINES, load, replay
 from gradual.evidence.observations import check_overwritten, check_thin_air
 from gradual.evidence.observed import Observed, supposing
 from gradual.evidence.parts import in_parts
@@ -31,7 +31,7 @@ from gradual.evidence.verdict import Cycle, Evidence, Refutation, ThinAir, Witne
 from gradual.evidence.witnesses import check_witness
 from gradual.history import Column, History
 
-__all__ = ["CertificateError", "check", "check_runs", "look_ahead", "machine_of", "replay"]
+__all__ = ["CertificateError", "check", "check_runs", "load", "look_ahead", "machine_of", "replay"]
 
 MANY = 100_000
 """Operations from which on it pays to look ahead."""
@@ -58,7 +58,7 @@ def check(history: History, model: str | ModelText, evidence: Evidence, deadline
     observed = Observed(taken, evidence.origins if isinstance(evidence, Witness) else ())
     text = None if isinstance(model, str) else model
     if isinstance(evidence, Witness):
-        _check_witness(observed, model, evidence)
+        _check_witness(observed, model, evidence, deadline)
         require_kept(observed, evidence)
     elif isinstance(evidence, Cycle):
         require(not evidence.assumed and not evidence.origins, "a violation may assume nothing")
@@ -88,7 +88,7 @@ def check_runs(histories: Sequence[History], model: ModelText, orders: Sequence[
         check(history, model, Witness(order.tolist()))
 
 
-def _check_witness(observed: Observed, model: str | ModelText, witness: Witness) -> None:
+def _check_witness(observed: Observed, model: str | ModelText, witness: Witness, deadline: Deadline) -> None:
     machine = machine_of(model)
     if observed.accesses.several:
         if isinstance(model, str):
@@ -99,7 +99,7 @@ def _check_witness(observed: Observed, model: str | ModelText, witness: Witness)
         check_witness(Text(Events(observed)), model, witness)
     elif machine and witness.store_order is None:
         require(not witness.orders, "an order of all operations needs no others")
-        replay(observed.history, machine, witness.order, witness.origins)
+        replay(observed.history, machine, witness.order, witness.origins, deadline)
     elif isinstance(model, str):
         raise CertificateError("the machine replays one order of all operations")
     else:

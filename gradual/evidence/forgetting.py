@@ -33,8 +33,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradual.evidence.machine import MACHINES, Groups, each_once, place_of
+from gradual.evidence.machine import MACHINES
 from gradual.evidence.observed import FENCE, FULL, READ, RMW, WRITE, Observed
+from gradual.evidence.order import Groups, each_once, place_of
 from gradual.history import Column, History
 
 NOBODY = -1

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gradual.evidence.errors import require
-from gradual.evidence.machine import each_once
 from gradual.evidence.observed import Observed
+from gradual.evidence.order import each_once
 from gradual.evidence.verdict import Witness
 from gradual.history import Column
 

@@ -1,29 +1,30 @@
 """SC, TSO and PSO a second time, written from the manuals: a machine, and the program order each preserves.
 
 The machine is a memory, with a store buffer per thread (TSO) or per thread and location (PSO) before it. A fence
-orders what its kind names: every p before it comes before every s after it.
+orders what its kind names: every p before it comes before every s after it. What a run does is in `kernels.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 
 import numpy as np
 
-from gradual.evidence.errors import require
-from gradual.evidence.events import Events
+from gradual.compiler import compiled, paid
+from gradual.compiler.records import column, get, put, rows
+from gradual.compiler.waiting import in_time
+from gradual.deadline import NEVER, Deadline
+from gradual.evidence import kernels
+from gradual.evidence.errors import CertificateError, require
+from gradual.evidence.kernels import RR, RW, WR, WW, is_plain
 from gradual.evidence.observed import FENCE, FULL, OPEN, Observed
-from gradual.evidence.relations import NOWHERE
+from gradual.evidence.order import each_once
 from gradual.evidence.verdict import Origin
-from gradual.history import INITIAL, Column, History
+from gradual.history import Column, History
 
 MACHINES = {"SC": 0, "TSO": 1, "PSO": 2}
 """The models that have a machine, and its store buffers: none, one per thread, one per thread and location."""
-
-RR, RW, WR, WW = 1, 2, 4, 8
-PLAIN = (RR, RW, WR, WW, RR | RW, WR | WW, RR | WR, RW | WW, FULL)
-"""Fences that order all of one kind before them with all of one kind after them. They have a place of their own
-between the two; a fence of another kind, such as fence.tso, only keeps pairs of accesses in order."""
 
 
 # --- program order
@@ -43,9 +44,8 @@ def preserved(observed: Observed, model: str, a: int, b: int) -> bool:
     if observed.writes(b) and (model == "TSO" or observed.location[a] == observed.location[b]):
         return True
     between = observed.fences[a + 1:b][observed.history.thread[a + 1:b] == observed.history.thread[a]]
-    between = between[~np.isin(between, PLAIN)]
     kept = WW * int(observed.writes(b)) | WR * int(observed.reads(b))
-    return bool((between & kept).any())
+    return any(fence & kept and not is_plain(fence) for fence in between.tolist())
 
 
 def _fence_keeps(observed: Observed, a: int, b: int) -> bool:
@@ -55,88 +55,74 @@ def _fence_keeps(observed: Observed, a: int, b: int) -> bool:
     fence, access = (after, a) if after else (before, b)
     reads, writes = ((RR | RW, WR | WW) if after else (RR | WR, RW | WW))
     ordered = reads * int(observed.reads(access)) | writes * int(observed.writes(access))
-    return fence in PLAIN and bool(fence & ordered)
+    return is_plain(fence) and bool(fence & ordered)
 
 
 # --- runs
 
 
-def replay(history: History, model: str, order: Sequence[int] | Column, origins: Sequence[Origin] = ()) -> None:
+def replay(history: History, model: str, order: Sequence[int] | Column, origins: Sequence[Origin] = (),
+           deadline: Deadline = NEVER) -> None:
     """Run the operations in `order` and compare every value read, and the values left at the end; and, where `origins`
-    name it, the write that was read.
-
-    All steps are looked at side by side. A thread issues a write into its buffer as soon as its
-    earlier loads are done, so what a buffer holds is known from the program: the earlier writes not yet committed.
-    """
+    name it, the write that was read."""
     events = each_once(order, len(history))
     observed = Observed(history, origins)
-    wrong = place_of(events)[_impossible(observed, MACHINES[model], events)]
-    require(not len(wrong), f"the machine cannot do step {min(wrong, default=0)}: "
-                            f"{history.describe(int(events[wrong.min()])) if len(wrong) else ''}")
-    if observed.fences.any():
-        require_fences(observed, events)
+    ran = _run(observed, MACHINES[model], events, deadline)
+    _require_steps(observed, events, ran)
+    for reader, write in observed.named:
+        require(get(ran.turn[reader], "saw") == write, f"the machine reads another write: {history.describe(reader)}")
     if history.pair is not None:
         require_atomicity(observed, events)
-    stores = events[observed.storing[events]]
-    memory, demanded = history.initial.copy(), history.final_line >= 0
-    memory[history.location[stores]] = history.written[stores]  # of several to one location, the last stays
-    require(np.array_equal(memory[demanded], history.final_value[demanded]), "the memory is left with other values")
+    demanded = np.flatnonzero(history.final_line >= 0).tolist()
+    for location in demanded:
+        last = get(ran.home[location], "stored")
+        left = history.written[last] if last >= 0 else history.initial[location]
+        require(bool(left == history.final_value[location]), "the memory is left with other values")
 
 
-def _impossible(observed: Observed, buffers: int, events: Column) -> Column:
-    """The steps that a machine with such buffers cannot do, its fences left aside."""
-    history, loading, storing = observed.history, observed.loading, observed.storing
-    place, program = place_of(events), np.arange(len(events))
-    in_thread = Groups(program, history.thread)
-    wrong = (in_thread.latest(loading, place) > place) & (loading | storing)
-    if buffers == 0:
-        wrong |= in_thread.latest(np.ones_like(loading), place) > place
-    elif buffers == 1:
-        wrong |= (in_thread.latest(storing, place) > place) & storing
-    place_in_thread = (history.thread.astype(np.int64) + 1) * (len(history.locations) + 1) + history.location
-    own = Groups(program, place_in_thread).latest(storing, program)
-    buffered = (own >= 0) & (place[own] > place)
-    wrong |= buffered & storing
-    stored = Groups(events, history.location + 1).latest(storing, place)
-    in_memory = np.where(stored >= 0, history.written[events[stored]], np.r_[history.initial, 0][history.location])
-    wrong |= (np.where(buffered, history.written[own], in_memory) != history.read) & loading
-    read = np.where(buffered, own, np.where(stored >= 0, events[stored], INITIAL))
-    for reader, write in observed.named:
-        wrong[reader] |= read[reader] != write
-    return wrong
+def require_fences(observed: Observed, events: Column) -> None:
+    """Raise unless each fence is kept in an order of all events, whatever else is wrong with it."""
+    _require_steps(observed, events, _run(observed, kernels.FENCES_ALONE, events, NEVER))
 
 
-def place_of(events: Column) -> Column:
-    place = np.empty(len(events), dtype=np.int64)
-    place[events] = np.arange(len(events))
-    return place
+def _require_steps(observed: Observed, events: Column, ran: kernels.Machine) -> None:
+    for what, why in (("impossible", "the machine cannot do this"), ("unkept", "a fence is not kept")):
+        if (step := get(ran.now[0], what)) < len(events):
+            raise CertificateError(f"{why}, at step {step}: {observed.history.describe(int(events[step]))}")
 
 
-class Groups:
-    """Operations in some order, those with equal keys in one group."""
-
-    def __init__(self, order: Column, key: Column) -> None:
-        small = key[order].astype(np.min_scalar_type(int(key.max(initial=0))))  # small numbers are sorted much faster
-        self._order = order[np.argsort(small, kind="stable")]  # stable: the order stays within groups
-        self._group = np.cumsum(np.diff(key[self._order], prepend=-1) != 0)
-
-    def latest(self, chosen: Column, number: Column) -> Column:
-        """For each operation the greatest number of the chosen ones before it in its group, or -1."""
-        higher = self._group * (len(chosen) + 1)  # than any number of the group before
-        given = np.where(chosen, number, -1)[self._order] + higher
-        before = np.r_[[-1], np.maximum.accumulate(given)[:-1]] if len(given) else given
-        found = np.empty(len(chosen), dtype=np.int64)
-        found[self._order] = np.maximum(before - higher, -1)
-        return found
+def _run(observed: Observed, buffers: int, events: Column, deadline: Deadline) -> kernels.Machine:
+    """The machine with such buffers, after a run."""
+    plain = not paid(len(events))
+    machine = _machine(len(events), len(observed.history.threads), len(observed.history.locations), plain)
+    put(machine.now[0], buffers=buffers)
+    run = kernels.run if plain else in_time(load, deadline)
+    run(_trace(observed, events, plain), machine)
+    return machine
 
 
-def each_once(order: Sequence[int] | Column, count: int) -> Column:
-    """`order` as a column, which must hold the numbers below `count`, each once."""
-    column = np.asarray(order, dtype=np.int64).reshape(-1)
-    once = len(column) == count and (not count or (
-        column.min() >= 0 and column.max() < count and bool((np.bincount(column) == 1).all())))
-    require(once, "an order must hold every operation once")
-    return column
+def _trace(observed: Observed, events: Column, plain: bool) -> kernels.Trace:
+    history = observed.history
+    columns = {"kind": history.kind, "thread": history.thread.astype(np.int32, copy=False),
+               "location": history.location.astype(np.int32, copy=False), "read": history.read,
+               "written": history.written, "fence": observed.fences.astype(np.uint8), "initial": history.initial,
+               "step": events}
+    return kernels.Trace(**{name: column(name, numbers, plain) for name, numbers in columns.items()})
+
+
+def _machine(operations: int, threads: int, locations: int, plain: bool) -> kernels.Machine:
+    lengths = {"turn": operations, "thread_end": threads + 1, "home": locations, "now": 1}
+    return kernels.Machine(**{name: rows(name, length, plain, kernels.FIELDS) for name, length in lengths.items()})
+
+
+@cache
+def load() -> Callable[..., int]:
+    """The compiled kernel."""
+    nothing = np.zeros(0, dtype=np.int64)
+    kinds = {"kind": np.uint8, "thread": np.int32, "location": np.int32, "fence": np.uint8}
+    trace = kernels.Trace(*(column(name, nothing.astype(kinds.get(name, np.int64)), False)
+                            for name in kernels.Trace._fields))
+    return compiled("run", (kernels,), {"Trace": trace, "Machine": _machine(0, 0, 0, False)})
 
 
 def require_atomicity(observed: Observed, events: Column) -> None:
@@ -160,31 +146,3 @@ def require_atomicity(observed: Observed, events: Column) -> None:
     wrong = (number[store] > low) & (others > 0)
     require(not wrong.any(), "another thread's store comes between a load-reserved and its store-conditional: "
                              f"{history.describe(int(store[wrong][0])) if wrong.any() else ''}")
-
-
-def require_fences(observed: Observed, events: Column) -> None:
-    """Every p before a fence of kind p.s stands before the fence, and that before every s after it.
-
-    A fence of another kind has no such place: what it orders is looked at pair of kinds by pair of kinds.
-    """
-    count = len(events)
-    place = place_of(events)
-    po, fences, plain = Events(observed).relation("po"), observed.fences, np.isin(observed.fences, PLAIN)
-
-    def latest_before(chosen: Column, places: Column) -> Column:
-        """For each operation the last place of the chosen ones before it in its thread."""
-        padded = np.full(count + len(observed.history.locations), NOWHERE, dtype=np.int64)
-        padded[:count] = np.where(chosen, places, NOWHERE)
-        return po.push(padded)[:count]
-
-    reads, writes = observed.loading, observed.storing
-    before = {kind: latest_before(chosen, place) for kind, chosen in (("R", reads), ("W", writes))}
-    in_place = place >= 0
-    for kind, bits in (("R", RR | RW), ("W", WR | WW)):
-        in_place &= (before[kind] < place) | ~(plain & ((fences & bits) != 0))
-    for then, bits in ((reads, RR | WR), (writes, RW | WW)):
-        in_place &= (latest_before(plain & ((fences & bits) != 0), place) < place) | ~then
-    if (fences[~plain] != 0).any():
-        for bit, kind, then in ((RR, "R", reads), (RW, "R", writes), (WR, "W", reads), (WW, "W", writes)):
-            in_place &= (latest_before(~plain & ((fences & bit) != 0), before[kind]) < place) | ~then
-    require(bool(in_place.all()), "a fence is not kept")

@@ -13,8 +13,9 @@ from itertools import takewhile
 import numpy as np
 
 from gradual.evidence.errors import CertificateError, require
-from gradual.evidence.machine import each_once, require_atomicity, require_fences
+from gradual.evidence.machine import require_atomicity, require_fences
 from gradual.evidence.observed import FENCE, READ, WRITE, Observed
+from gradual.evidence.order import each_once
 from gradual.evidence.verdict import Witness
 from gradual.history import INITIAL
 

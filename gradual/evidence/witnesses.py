@@ -13,8 +13,8 @@ import numpy as np
 from gradual.evidence.axioms import ModelText, everywhere
 from gradual.evidence.errors import require
 from gradual.evidence.events import Events, StoreOrder
-from gradual.evidence.machine import each_once
 from gradual.evidence.observed import Observed
+from gradual.evidence.order import each_once
 from gradual.evidence.sorting import in_order
 from gradual.evidence.text import Text
 from gradual.evidence.verdict import Witness

@@ -7,12 +7,12 @@ from functools import cache
 from typing import Any
 
 from gradual import compiler
+from gradual.compiler.records import longer, rows
 from gradual.deciding import engine
 from gradual.deciding.criteria import kernels
 from gradual.deciding.engine import kernels as scheduling
 from gradual.deciding.engine import static
 from gradual.deciding.engine.run import Run
-from gradual.deciding.engine.tables import longer, rows
 from gradual.deciding.ladder import LADDERS, Rung
 from gradual.models import Model
 

@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradual import compiler
+from gradual.compiler.records import get, put, told
 from gradual.compiler.waiting import in_time
 from gradual.deadline import NEVER, Deadline
 from gradual.deciding.engine import clock, kernels, static
 from gradual.deciding.engine.choices import Candidates
 from gradual.deciding.engine.plan import Edge
 from gradual.deciding.engine.run import ENDLESS, Run
-from gradual.deciding.engine.tables import Entry, get, put, told
+from gradual.deciding.engine.tables import Entry
 from gradual.evidence.verdict import Origin
 from gradual.history import INITIAL, Builder, Column, History
 from gradual.models.fit import Fit

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from gradual.compiler.records import rows
 from gradual.deciding.engine import static
 from gradual.deciding.engine.batch import FIELDS, Batch
 from gradual.deciding.engine.gatherers import ALONG, Members, gatherers
 from gradual.deciding.engine.kernels import PO, TIMED, WW
-from gradual.deciding.engine.tables import rows
 from gradual.history import AMBIGUOUS, FENCE, NO_PLACE, NO_TICK, READ, RMW, Column, History, wholes
 from gradual.models.classes import Classes
 from gradual.models.fit import Fit

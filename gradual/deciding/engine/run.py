@@ -7,11 +7,12 @@ from copy import copy
 from typing import Any
 
 from gradual import compiler
+from gradual.compiler import records
+from gradual.compiler.records import get, put
 from gradual.deciding.engine import batch, kernels, static, tables
 from gradual.deciding.engine.choices import Candidates
 from gradual.deciding.engine.choices import tables as choice_tables
 from gradual.deciding.engine.plan import Edge, Plan
-from gradual.deciding.engine.tables import get, put
 from gradual.history import History
 from gradual.models.fit import Fit
 
@@ -55,7 +56,10 @@ class Run:
         return found
 
     def _rows(self, name: str, length: int, fields: dict[str, str] = tables.FIELDS) -> Any:
-        return tables.rows(name, length, self.plain, fields)
+        return records.rows(name, length, self.plain, fields)
+
+    def _longer(self, table: Any, name: str, length: int) -> Any:
+        return records.longer(table, name, length, tables.FIELDS)
 
     # --- static edges
 
@@ -106,11 +110,11 @@ class Run:
             put(self.tables.now[0], entries=get(g.now[0], "entries"), passages=get(g.now[0], "passages"))
         elif wanted == kernels.MORE_PAIRS:
             length = max(64, 2 * len(g.pair))
-            self.tables = g._replace(pair=tables.longer(g.pair, "pair", length),
-                                     literal=tables.longer(g.literal, "literal", 2 * length),
+            self.tables = g._replace(pair=self._longer(g.pair, "pair", length),
+                                     literal=self._longer(g.literal, "literal", 2 * length),
                                      bucket=self._rows("bucket", 4 * length))
         elif wanted == kernels.MORE_CLAUSES:
-            self.tables = g._replace(held=tables.longer(g.held, "held", 2 * (len(g.held) + len(g.pair)) + 64))
+            self.tables = g._replace(held=self._longer(g.held, "held", 2 * (len(g.held) + len(g.pair)) + 64))
         else:
-            self.tables = g._replace(entry=tables.longer(g.entry, "entry", 2 * len(g.entry) + 64),
-                                     passage=tables.longer(g.passage, "passage", 2 * len(g.passage) + 1024))
+            self.tables = g._replace(entry=self._longer(g.entry, "entry", 2 * len(g.entry) + 64),
+                                     passage=self._longer(g.passage, "passage", 2 * len(g.passage) + 1024))

@@ -12,12 +12,13 @@ from functools import cache
 from typing import Any
 
 from gradual import compiler
+from gradual.compiler import records
+from gradual.compiler.records import get, put, told
 from gradual.compiler.waiting import in_time
 from gradual.deadline import Deadline
 from gradual.deciding.engine import kernels as engine_kernels
-from gradual.deciding.engine import static, tables
+from gradual.deciding.engine import static
 from gradual.deciding.engine.run import Run
-from gradual.deciding.engine.tables import get, put, told
 from gradual.deciding.saturation import kernels
 from gradual.evidence.verdict import Pair
 from gradual.history import History
@@ -33,7 +34,7 @@ class Saturation:
     def __init__(self, run: Run, deadline: Deadline) -> None:
         self._run = run
         self._graph = self._new_graph(8 * run.operations + 64, 2 * run.operations + 64, 64)
-        self._ordered = kernels.Ordered(tables.rows("ordered", len(run.histories), run.plain, kernels.FIELDS))
+        self._ordered = kernels.Ordered(records.rows("ordered", len(run.histories), run.plain, kernels.FIELDS))
         saturate_all = kernels.saturate_all if run.plain else in_time(load, deadline)
         while True:
             put(self._graph.now[0], budget=PLAIN_BUDGET if run.plain else BUDGET)
@@ -48,7 +49,7 @@ class Saturation:
         operations, locations = self._run.operations, self._run.locations
 
         def rows(name: str, length: int) -> Any:
-            return tables.rows(name, length, self._run.plain, kernels.FIELDS)
+            return records.rows(name, length, self._run.plain, kernels.FIELDS)
 
         return kernels.Graph(
             rows("event", nodes), rows("arrow", arrows), rows("home", locations), rows("group", operations + 1),
@@ -70,7 +71,7 @@ class Saturation:
             put(self._graph.now[0], history=get(now, "history"), doing=kernels.LAY_OUT)
 
     def _longer(self, table: Any, name: str, length: int) -> Any:
-        return tables.longer(table, name, length, kernels.FIELDS)
+        return records.longer(table, name, length, kernels.FIELDS)
 
     # --- questions
 
@@ -100,7 +101,7 @@ def load() -> Callable[..., int]:
 
     small = Saturation.__new__(Saturation)
     small._run = examples()
-    ordered = kernels.Ordered(tables.rows("ordered", 1, False, kernels.FIELDS))
+    ordered = kernels.Ordered(records.rows("ordered", 1, False, kernels.FIELDS))
     contexts = {"Batch": small._run.batch, "Building": small._run.building, "Graph": small._new_graph(1, 1, 1),
                 "Ordered": ordered, "Tables": small._run.new_tables(), "Results": small._run.results}
     return compiler.compiled("saturate_all", (engine_kernels, static, kernels), contexts)

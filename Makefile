@@ -21,6 +21,7 @@ types: $(VENV)/installed-test
 	cd build/types && ../../$(BIN)/mypy --config-file ../../pyproject.toml
 
 pytest: $(VENV)/installed-test
+	@$(BIN)/gradual warm-up
 	$(BIN)/pytest -n auto --dist loadgroup
 
 wheel: | $(BIN)/python

@@ -11,9 +11,8 @@ from contextlib import contextmanager
 from functools import partial
 from types import FrameType
 
-AGAIN = 0.02
-"""Seconds until the alarm is tried again, where it must not ring, or nobody heard it."""
-
+LATER, AGAIN = 0.02, 0.2
+"""Seconds until the alarm rings after all, where it must not; until it rings again, where nobody heard it."""
 
 LONGEST = 1e8
 """Seconds, three years: longer ones mean that there is no limit, and clocks do not take them."""
@@ -84,8 +83,10 @@ def alarm(seconds: float | None, *, alone: bool = False) -> Iterator[None]:
     it wait until then.
 
     Only in the main thread, where signals are heard, and only if nobody else uses this one: otherwise those who ask a
-    Deadline are the only ones to notice. Loops in compiled code must ask in any case.
+    Deadline are the only ones to notice. Loops in compiled code must ask in any case. No time at all is over at once.
     """
+    if seconds is not None and seconds <= 0:
+        raise TimeoutError
     if seconds is None or not _possible():
         yield
         return
@@ -135,14 +136,17 @@ def _arm_next() -> None:
 
 
 def _ring(number: int, frame: FrameType | None) -> None:
+    if not _alarms:
+        return  # it rang for one that was being taken away
+    signal.setitimer(signal.ITIMER_REAL, LATER)
     while frame is not None:
         if frame.f_code.co_filename in _UNTOUCHED:
-            signal.setitimer(signal.ITIMER_REAL, AGAIN)
             return
         frame = frame.f_back
     if _is_time():
+        signal.setitimer(signal.ITIMER_REAL, AGAIN)  # who swallows it hears it again
         raise TimeoutError
-    _arm_next()  # it rang for one that was being taken away
+    _arm_next()  # as above
 
 
 def _is_time() -> bool:
@@ -150,8 +154,6 @@ def _is_time() -> bool:
 
 
 def _unheard(told: Callable[[sys.UnraisableHookArgs], object], what: sys.UnraisableHookArgs) -> None:
-    """It rang inside a library's callback or destructor, where Python swallows it: it has to ring again."""
-    if isinstance(what.exc_value, TimeoutError):
-        signal.setitimer(signal.ITIMER_REAL, AGAIN)
-    else:
+    """Inside a library's callback or destructor Python swallows it, which is nothing to be told."""
+    if not isinstance(what.exc_value, TimeoutError):
         told(what)

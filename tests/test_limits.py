@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ import pytest
 import gradual
 from gradual import deadline
 from gradual.deadline import Deadline, alarm, share
+from gradual.history import NotInTime, Options
 
 GRADUAL = [sys.executable, "-m", "gradual.cli"]
 OK = "thread,op,address,value\n0,W,x,1\n1,R,x,1\n"
@@ -166,6 +168,25 @@ def test_an_alarm_that_a_destructor_swallows() -> None:
     assert time.monotonic() - started < 1
 
 
+def test_an_alarm_that_is_taken_for_something_else() -> None:
+    """To Python it is an error of the system, too."""
+    started = time.monotonic()
+    with pytest.raises(TimeoutError), alarm(0.05):
+        with suppress(OSError):
+            time.sleep(5)
+        time.sleep(5)
+    assert time.monotonic() - started < 2
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "arrow", "jsonl", "axe"])
+def test_reading_in_no_time_at_all(ending: str, tmp_path: Path) -> None:
+    trace = tmp_path / f"trace.{ending}"
+    gradual.write([gradual.generate(operations=3000)], trace)
+    for seconds in (0, 0.001, 0.004):
+        found = list(gradual.read(trace, options=Options(timeout=seconds)))
+        assert len(found) == 1 and (isinstance(found[0], NotInTime) or seconds), found
+
+
 def test_alarms() -> None:
     started = time.monotonic()
     with pytest.raises(TimeoutError), alarm(0.05):
@@ -174,6 +195,8 @@ def test_alarms() -> None:
     with pytest.raises(TimeoutError), alarm(0.05), alarm(10):  # the earlier one counts
         while True:
             pass
+    with pytest.raises(TimeoutError), alarm(0):
+        pass
     with alarm(0.05):
         share(10)
         time.sleep(0.1)

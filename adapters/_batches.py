@@ -63,7 +63,7 @@ def read(stream: BinaryIO, file: str, options: Options, opener: Callable[[Any], 
         opened = opener(pa.BufferReader(stream.read()))
         columns = _filled(header(opened.names), opened.empty)
         rest = _Ended(opened.batches([name for name in columns if name is not None]))
-    except (MemoryError, TimeoutError):
+    except MemoryError:
         raise
     except (pa.ArrowException, OSError) as error:
         yield InputError(f"this cannot be read as {what}: {_first_line(error)}", file)
@@ -137,7 +137,7 @@ class _Ended(Iterator["pa.RecordBatch"]):
 
         try:
             return next(self._batches)
-        except (MemoryError, TimeoutError):
+        except MemoryError:
             raise
         except StopIteration:
             self.ended = True
@@ -177,7 +177,7 @@ def _rows(batches: Iterable[pa.RecordBatch], columns: Names, file: str, row: int
             for found in zip(*cells, strict=False):
                 row += 1
                 yield row, found
-    except (MemoryError, TimeoutError):
+    except MemoryError:
         raise
     except (pa.ArrowException, OSError, ValueError) as error:
         yield InputError(f"the rest of the file cannot be read: {_first_line(error)}", file, row)

@@ -107,8 +107,6 @@ def _ahead(stream: BinaryIO) -> tuple[bytes, Iterable[bytes]]:
         while size <= _LARGE and (piece := cast(io.BufferedReader, stream).read1(1 << 16)):
             pieces.append(piece)
             size += len(piece)
-    except TimeoutError:
-        raise
     except (EOFError, OSError, zlib.error) as error:
         return b"", _broken(b"".join(pieces), error)
     data = b"".join(pieces)

@@ -11,11 +11,16 @@ from contextlib import contextmanager
 from functools import partial
 from types import FrameType
 
-LATER, AGAIN = 0.02, 0.2
-"""Seconds until the alarm rings after all, where it must not; until it rings again, where nobody heard it."""
+AGAIN = 0.02
+"""Seconds until the alarm is tried again, where it must not ring, or nobody heard it."""
 
 LONGEST = 1e8
 """Seconds, three years: longer ones mean that there is no limit, and clocks do not take them."""
+
+
+class OutOfTime(Exception):
+    """A time limit is over. Python's TimeoutError is an error of the system: whoever looks for those would take it for
+    a file that cannot be read."""
 
 
 def seconds_of(limit: float) -> float:
@@ -26,7 +31,7 @@ def seconds_of(limit: float) -> float:
 
 
 class Deadline:
-    """`check` raises TimeoutError once `seconds` have passed; with None it never does."""
+    """`check` raises OutOfTime once `seconds` have passed; with None it never does."""
 
     def __init__(self, seconds: float | None = None, spent: float = 0.0) -> None:
         """`spent` seconds of it are gone already."""
@@ -44,7 +49,7 @@ class Deadline:
 
     def check(self) -> None:
         if self._end is not None and time.monotonic() >= self._end:
-            raise TimeoutError
+            raise OutOfTime
 
     def grace(self) -> Deadline:
         """A little later, for what only makes sure of an answer that is there."""
@@ -79,14 +84,14 @@ _UNTOUCHED = ("<frozen importlib._bootstrap>", contextmanager.__code__.co_filena
 
 @contextmanager
 def alarm(seconds: float | None, *, alone: bool = False) -> Iterator[None]:
-    """Raises TimeoutError inside once the time is over, between any two steps of Python; `alone` makes alarms around
+    """Raises OutOfTime inside once the time is over, between any two steps of Python; `alone` makes alarms around
     it wait until then.
 
     Only in the main thread, where signals are heard, and only if nobody else uses this one: otherwise those who ask a
     Deadline are the only ones to notice. Loops in compiled code must ask in any case. No time at all is over at once.
     """
     if seconds is not None and seconds <= 0:
-        raise TimeoutError
+        raise OutOfTime
     if seconds is None or not _possible():
         yield
         return
@@ -105,7 +110,7 @@ def alarm(seconds: float | None, *, alone: bool = False) -> Iterator[None]:
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
             sys.unraisablehook = unheard
     if _is_time():
-        raise TimeoutError  # of one around it that had to wait
+        raise OutOfTime  # of one around it that had to wait
 
 
 def share(count: int) -> None:
@@ -138,14 +143,13 @@ def _arm_next() -> None:
 def _ring(number: int, frame: FrameType | None) -> None:
     if not _alarms:
         return  # it rang for one that was being taken away
-    signal.setitimer(signal.ITIMER_REAL, LATER)
     while frame is not None:
         if frame.f_code.co_filename in _UNTOUCHED:
+            signal.setitimer(signal.ITIMER_REAL, AGAIN)
             return
         frame = frame.f_back
     if _is_time():
-        signal.setitimer(signal.ITIMER_REAL, AGAIN)  # who swallows it hears it again
-        raise TimeoutError
+        raise OutOfTime
     _arm_next()  # as above
 
 
@@ -154,6 +158,8 @@ def _is_time() -> bool:
 
 
 def _unheard(told: Callable[[sys.UnraisableHookArgs], object], what: sys.UnraisableHookArgs) -> None:
-    """Inside a library's callback or destructor Python swallows it, which is nothing to be told."""
-    if not isinstance(what.exc_value, TimeoutError):
+    """It rang inside a library's callback or destructor, where Python swallows it: it has to ring again."""
+    if isinstance(what.exc_value, OutOfTime):
+        signal.setitimer(signal.ITIMER_REAL, AGAIN)
+    else:
         told(what)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, BinaryIO, TypeAlias, cast
 
 from gradual import adapters
 from gradual.adapters._memory import LARGE, give_back
-from gradual.deadline import alarm, shared_by
+from gradual.deadline import OutOfTime, alarm, shared_by
 from gradual.history import TORN, History, InputError, NoAccess, NoMemory, NotInTime, Options, joined, reason, visible
 
 if TYPE_CHECKING:
@@ -348,7 +348,7 @@ def _timed(items: Iterator[History | InputError], file: str, limit: float | None
             with alarm(limit):
                 item = next(items, None)
                 many = shared_by()
-        except TimeoutError:
+        except OutOfTime:
             yield NotInTime(file, limit)
             return
         if item is None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gradual import compiler, cores
 from gradual.adapters import stem
 from gradual.compiler.waiting import in_time
-from gradual.deadline import Deadline
+from gradual.deadline import Deadline, OutOfTime
 from gradual.deciding import pipeline
 from gradual.evidence.verdict import Verdict, Witness
 from gradual.history import History, InputError, NoMemory, NotInTime, visible
@@ -190,7 +190,7 @@ class Judge:
             return {}
         try:
             many.prepare(Deadline(self.timeout))
-        except TimeoutError:  # the single one needs nothing compiled
+        except OutOfTime:  # the single one needs nothing compiled
             return {}
         found = {}
         histories = [item for p in places if isinstance(item := chunk[p], History)]
@@ -234,7 +234,7 @@ class Judge:
         try:
             if compiler.pays(len(history)):
                 in_time(engine.load, Deadline(self.timeout, history.reading))
-        except TimeoutError:
+        except OutOfTime:
             return False
         return True
 

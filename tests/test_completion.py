@@ -7,7 +7,7 @@ from brute import MODELS, brute_model
 from searching import searched
 
 import gradual
-from gradual.deadline import Deadline
+from gradual.deadline import Deadline, OutOfTime
 from gradual.deciding.completion import AUTO, COMPLETIONS, DIRECT, completion, direct
 from gradual.deciding.pipeline import check
 from gradual.evidence.verdict import Refutation
@@ -46,7 +46,7 @@ def test_a_time_limit_gives_unknown(name: str) -> None:
 
 def test_a_time_limit_interrupts_the_solver() -> None:
     history = gradual.generate("sc", threads=4, operations=250, locations=2, seed=3)
-    with pytest.raises(TimeoutError):
+    with pytest.raises(OutOfTime):
         direct.complete(history, fit(load("sc")), Deadline(0.5))
 
 

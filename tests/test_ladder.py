@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from random_histories import histories, random_history
 from theory import HISTORIES, NAMES, TABLE, parse
 
-from gradual.deadline import Deadline
+from gradual.deadline import Deadline, OutOfTime
 from gradual.deciding import rules
 from gradual.deciding.classification import classify
 from gradual.deciding.engine.run import Run
@@ -122,7 +122,7 @@ def test_a_deadline_stops_the_grounding() -> None:
     import gradual
 
     history = gradual.generate("sc", threads=4, operations=4000, locations=4, seed=1)
-    with pytest.raises(TimeoutError):
+    with pytest.raises(OutOfTime):
         rules.run("ccm", rules.facts(history, fit(SC)), Deadline(0.5))
 
 

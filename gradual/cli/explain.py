@@ -103,7 +103,7 @@ def _chosen(items: Iterator[Any], name: str | None) -> Iterator[Any]:
 
 
 def _text(judgement: Judgement, witness: bool, outputs: Outputs, timeout: float | None) -> str:
-    from gradual.deadline import Deadline, alarm
+    from gradual.deadline import Deadline, OutOfTime, alarm
     from gradual.history import History
     from gradual.telling import prose, words
     from gradual.telling import witness as run
@@ -114,7 +114,7 @@ def _text(judgement: Judgement, witness: bool, outputs: Outputs, timeout: float 
     title = f"{judgement.title}: {words.summary(verdict, item)}"
     if verdict.verdict == "violation":
         left = Deadline(timeout, item.reading + verdict.seconds).seconds_left
-        with suppress(TimeoutError), alarm(left):  # the evidence as it is tells as much, at greater length
+        with suppress(OutOfTime), alarm(left):  # the evidence as it is tells as much, at greater length
             verdict = judgement.shortened().verdict
         outputs.write(verdict, item, model)
         return f"{title}\n\n{prose(verdict, item, model)}"

@@ -125,7 +125,7 @@ class _Logs:
                 self._error(str(error))
 
     def _test(self, program: Program, histogram: Histogram, progress: Progress) -> None:
-        from gradual.deadline import alarm
+        from gradual.deadline import OutOfTime, alarm
         from gradual.history import InputError
         from gradual.programs.histogram import Judge
 
@@ -137,7 +137,7 @@ class _Logs:
             progress.clear()
             self._error(str(error))
             return
-        except TimeoutError:
+        except OutOfTime:
             progress.clear()
             self._error(f"{program.name}: not answered within {self.asked.timeout:g} s", LATE)
             return

@@ -192,13 +192,13 @@ class _Questions:
 
     def _in_time(self, program: Program, name: str, answer: Callable[[], int]) -> int:
         """The exit status for one program under one model."""
-        from gradual.deadline import alarm
+        from gradual.deadline import OutOfTime, alarm
 
         self.progress.start(f"{program.name} under {name}")
         try:
             with alarm(self.timeout):
                 return answer()
-        except TimeoutError:
+        except OutOfTime:
             self.progress.clear()
             typer.echo(f"gradual: {program.name}: {name}: not answered within {self.timeout:g} s", err=True)
             return LATE
@@ -247,6 +247,7 @@ class _Questions:
 
     def _count(self, program: Program, model: Model) -> int:
         """Without a model the number is a product; with one every execution is met."""
+        from gradual.deadline import OutOfTime
         from gradual.programs.executions import Executions
 
         started, status = time.perf_counter(), 0
@@ -256,8 +257,8 @@ class _Questions:
             executions = Executions(program, model)
             try:
                 number = executions.count()
-            except (KeyboardInterrupt, TimeoutError) as stop:
-                number, status = executions.found, LATE if isinstance(stop, TimeoutError) else INTERRUPTED
+            except (KeyboardInterrupt, OutOfTime) as stop:
+                number, status = executions.found, LATE if isinstance(stop, OutOfTime) else INTERRUPTED
         seconds = time.perf_counter() - started
         self.progress.clear()
         if self.as_json:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import TypeVar
 
-from gradual.deadline import NEVER, Deadline
+from gradual.deadline import NEVER, Deadline, OutOfTime
 
 COMPILING = "its kernels were still being compiled, which `gradual warm-up` does once and for all"
 """Why the time was over."""
@@ -18,7 +18,7 @@ _deadline: ContextVar[Deadline] = ContextVar("deadline", default=NEVER)
 
 
 def in_time(load: Callable[[], Result], deadline: Deadline) -> Result:
-    """What `load` gives, which compiles the first time. TimeoutError where that takes longer: it goes on by itself,
+    """What `load` gives, which compiles the first time. OutOfTime where that takes longer: it goes on by itself,
     and what it makes is there the next time."""
     before = _deadline.set(deadline)
     try:
@@ -37,6 +37,6 @@ def make_in_time(name: str, stamp: str, text: str, make: Callable[[str], bytes])
                                start_new_session=True)
     try:
         code, _ = process.communicate(text.encode(), timeout=seconds)
-    except (subprocess.TimeoutExpired, TimeoutError):  # by this clock, or by the alarm of whoever called
-        raise TimeoutError(COMPILING) from None
+    except (subprocess.TimeoutExpired, OutOfTime):  # by this clock, or by the alarm of whoever called
+        raise OutOfTime(COMPILING) from None
     return make(text) if process.returncode else code

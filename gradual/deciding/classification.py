@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gradual.deadline import Deadline, alarm
+from gradual.deadline import Deadline, OutOfTime, alarm
 from gradual.deciding.ladder import climb, criteria
 from gradual.deciding.observations import impossible_observation
 from gradual.deciding.pipeline import check
@@ -57,7 +57,7 @@ def _ladder(history: History, model: Model, deadline: Deadline) -> dict[str, Tru
                 truths |= {name: name not in answer.failed for name in answer.rung.criteria}
                 if answer.failed:  # the upper criterion of a rung includes the lower one
                     truths[answer.rung.criteria[-1]] = False
-    except TimeoutError:
+    except OutOfTime:
         pass
     return truths
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradual.deadline import Deadline
+from gradual.deadline import Deadline, OutOfTime
 from gradual.deciding.engine.run import Run
 from gradual.deciding.ladder import climb
 from gradual.deciding.observations import impossible_observation, write_pairs
@@ -35,6 +35,6 @@ def unordered_percent(history: History, model: str | Model, timeout: float | Non
         saturation = Saturation(Run([history], fits), Deadline(timeout))
         if not saturation.contradicted():
             found["saturation"] = min(saturation.ordered_pairs(), pairs)
-    except (TimeoutError, MemoryError):
+    except (OutOfTime, MemoryError):
         pass
     return {name: 100.0 * (pairs - ordered) / pairs for name, ordered in found.items()}

@@ -35,7 +35,7 @@ class _One(NamedTuple):
 
 
 def prepare(deadline: Deadline) -> None:
-    """Have ready what is compiled. TimeoutError where that takes longer."""
+    """Have ready what is compiled. OutOfTime where that takes longer."""
     if can_compile():
         in_time(engine.load, deadline)
         in_time(saturation.load, deadline)

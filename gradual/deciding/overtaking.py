@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradual.deadline import Deadline, alarm
+from gradual.deadline import Deadline, OutOfTime, alarm
 from gradual.deciding import engine, pipeline
 from gradual.deciding.shrinking import Shrinking
 from gradual.evidence import certificate
@@ -95,7 +95,7 @@ def compare(history: History, models: Sequence[Model] | None = None, *, timeout:
                 with alarm(limit.seconds_left):
                     shrunk = None if whole else _shrunk(history, stronger, weaker, left)
                     differences.append(shrunk or difference(history, stronger, weaker, evidence, left))
-            except TimeoutError:
+            except OutOfTime:
                 untold.append((stronger, weaker))
     return Comparison(verdicts, differences, untold)
 
@@ -217,7 +217,7 @@ class _Holding:
         try:
             for start in range(0, len(operations), TOGETHER):
                 self._hold(operations[start:start + TOGETHER])
-        except TimeoutError:
+        except OutOfTime:
             return False
         return True
 
@@ -233,7 +233,7 @@ class _Holding:
                 self._held = [pair for pair in every if pair not in chosen]
                 if self._possible([]):
                     return
-        except TimeoutError:
+        except OutOfTime:
             return
 
     def _hold(self, operations: list[int]) -> None:

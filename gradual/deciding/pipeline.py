@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from gradual import cores
-from gradual.deadline import Deadline, alarm
+from gradual.deadline import Deadline, OutOfTime, alarm
 from gradual.deciding import engine
 from gradual.deciding.completion import AUTO, COMPLETIONS, DIRECT
 from gradual.deciding.completion import completion as completion_named
@@ -107,7 +107,7 @@ class _Decision:
             with alarm(self.deadline.seconds_left):
                 verdict = self.make(engine, complete)
             self.certify(verdict.evidence)
-        except TimeoutError as late:
+        except OutOfTime as late:
             why = f": {late}" if str(late) else f"{self.left_open()}; allow more time"
             return self.settled or self.unknown(f"not decided within {self.deadline.seconds:g} s{why}")
         except MemoryError:
@@ -223,7 +223,7 @@ class _Decision:
                 return
             try:
                 saturation = Saturation(engine.Run([self.history], fits), self.deadline)
-            except (MemoryError, TimeoutError):
+            except (MemoryError, OutOfTime):
                 return  # the verdict stands without it
             self.ordered_by = "saturation"
             if not saturation.contradicted():  # where it stopped says nothing
@@ -238,7 +238,7 @@ class _Decision:
                 self._note(answer)
                 if answer.failed:
                     return answer.failed[0]
-        except TimeoutError:
+        except OutOfTime:
             pass
         return None
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from importlib.resources import as_file, files
 from typing import cast
 
-from gradual.deadline import Deadline
+from gradual.deadline import Deadline, OutOfTime
 from gradual.deciding import engine
 from gradual.history import INITIAL, History
 from gradual.models.fit import Fit
@@ -73,7 +73,7 @@ def _successive(groups: Sequence[object]) -> list[tuple[int, ...]]:
 
 
 def run(program: str, given: Facts, deadline: Deadline) -> Relations:
-    """Run `datalog/<program>.lp`. Raises TimeoutError when the deadline passes first."""
+    """Run `datalog/<program>.lp`. Raises OutOfTime when the deadline passes first."""
     deadline.check()
     if len(given["op"]) <= IN_PROCESS:
         return _run(program, given)
@@ -104,7 +104,7 @@ def _run_apart(program: str, given: Facts, deadline: Deadline) -> Relations:
         done = subprocess.run([sys.executable, "-m", __name__, str(os.getpid())], input=pickle.dumps((program, given)),
                               capture_output=True, timeout=deadline.seconds_left, check=True)
     except subprocess.TimeoutExpired:
-        raise TimeoutError from None
+        raise OutOfTime from None
     except subprocess.CalledProcessError as error:
         raise MemoryError(f"clingo stopped with status {error.returncode}") from error
     return cast(Relations, pickle.loads(done.stdout))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradual.deadline import Deadline, alarm
+from gradual.deadline import Deadline, OutOfTime, alarm
 from gradual.deciding import pipeline
 from gradual.evidence.verdict import Cycle, Evidence, Origin, Overwritten, Path, Refutation, ThinAir, Verdict
 from gradual.history import NO_LOCATION, Column, History, supposed
@@ -89,7 +89,7 @@ class Shrinking:
             with alarm(self._deadline.seconds_left):
                 self._named_by(self.verdict, self._part, np.arange(len(history.locations)))
                 self._reduce()
-        except TimeoutError:
+        except OutOfTime:
             self.minimal = False
 
     @property
@@ -149,7 +149,7 @@ class Shrinking:
             self._deadline.check()
             found = self._check(part(self.whole, candidate.operations, candidate.finals))
             if found.verdict == "unknown":
-                raise TimeoutError
+                raise OutOfTime
             if kind(found) == self.kind:
                 self._named_by(found, candidate, locations_of(self.whole, candidate.operations, candidate.finals))
                 return

@@ -24,7 +24,7 @@ from itertools import islice
 
 import numpy as np
 
-from gradual.deadline import Deadline
+from gradual.deadline import Deadline, OutOfTime
 from gradual.deciding import engine, pipeline
 from gradual.deciding.observations import impossible_observation
 from gradual.evidence import certificate
@@ -299,7 +299,7 @@ class Stream:
                 self._decide_last(deadline)
             else:
                 self._advance(deadline)
-        except TimeoutError as late:
+        except OutOfTime as late:
             why = f": {late}" if str(late) else "; allow more time"
             self._stop(f"a window was not decided within {self._timeout:g} s{why}")
         except MemoryError:

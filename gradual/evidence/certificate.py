@@ -47,7 +47,7 @@ def look_ahead(history: History, model: ModelText) -> Ahead | None:
 
 def check(history: History, model: str | ModelText, evidence: Evidence, deadline: Deadline = NEVER,
           ahead: Ahead | None = None) -> None:
-    """Raise CertificateError unless `evidence` proves its verdict on `history` under `model`; TimeoutError when a long
+    """Raise CertificateError unless `evidence` proves its verdict on `history` under `model`; OutOfTime when a long
     refutation is not through by then. `ahead`: what was looked up in this history, for this model."""
     if ahead and isinstance(evidence, Witness) and not evidence.origins and not isinstance(model, str):
         check_witness(ahead.text(), model, evidence)

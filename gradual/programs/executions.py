@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from gradual import models
+from gradual.deadline import OutOfTime
 from gradual.history import INITIAL
 from gradual.history.annotations import ACQUIRE, EXCLUSIVE, RCPC, RELEASE
 from gradual.models.clingo import demanded
@@ -310,7 +311,7 @@ class Executions:
                 while not handle.wait(POLL):
                     pass
                 handle.get()
-            except (KeyboardInterrupt, TimeoutError):
+            except (KeyboardInterrupt, OutOfTime):
                 handle.cancel()
                 raise
 

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 
 from gradual import models
+from gradual.deadline import OutOfTime
 from gradual.models import Model
 from gradual.programs.condition import Not
 from gradual.programs.executions import Execution, Executions, Outcome
@@ -28,8 +29,8 @@ def outcomes(program: Program, model: str | Model, show: int = 0, explained: boo
         executions.outcomes(tally)
         found.shown = [line for number, execution in zip(range(show), executions, strict=False)
                        for line in execution_lines(program, execution, number + 1)]
-    except (KeyboardInterrupt, TimeoutError) as stop:
-        found.complete, found.late = False, isinstance(stop, TimeoutError)
+    except (KeyboardInterrupt, OutOfTime) as stop:
+        found.complete, found.late = False, isinstance(stop, OutOfTime)
     found.reached = any(map(found.satisfies, tally))
     found.missed = not all(map(found.satisfies, tally))
     if found.complete and explained:

@@ -1,7 +1,7 @@
 """From the ladder's partial store order to a total one: the paper's two completions.
 
 A completion takes a closure, in which the ladder's order is contained, and a deadline. It returns a Witness, or the
-Refutation of every store order; it raises TimeoutError when the deadline passes first. `direct` takes the bare
+Refutation of every store order; it raises OutOfTime when the deadline passes first. `direct` takes the bare
 history instead: it is the plain SAT encoding, there to compare with.
 """
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from threading import Timer
 from typing import Any
 
-from gradual.deadline import Deadline
+from gradual.deadline import Deadline, OutOfTime
 
 
 def solve(solver: Any, deadline: Deadline, assumptions: Sequence[int] = ()) -> bool:
-    """Is the formula satisfiable? Raises TimeoutError when the deadline passes first."""
+    """Is the formula satisfiable? Raises OutOfTime when the deadline passes first."""
     deadline.check()
     if deadline.seconds_left is None:
         return bool(solver.solve(assumptions=assumptions))
@@ -22,5 +22,5 @@ def solve(solver: Any, deadline: Deadline, assumptions: Sequence[int] = ()) -> b
         timer.cancel()
         solver.clear_interrupt()
     if answer is None:
-        raise TimeoutError
+        raise OutOfTime
     return bool(answer)

@@ -18,6 +18,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple, TextIO
@@ -28,7 +29,7 @@ from experiments import computer
 from experiments.markdown import number, table
 from gradual.deciding.pipeline import check
 from gradual.deciding.stream import OVERFULL, End, Stream
-from gradual.history import FENCE, READ, RMW, WRITE, History, Kind, history_from_columns
+from gradual.history import FENCE, NO_TICK, READ, RMW, WRITE, History, Kind, history_from_columns
 from gradual.history.part import part
 from gradual.machines import generate
 from gradual.machines.sound import StoreBuffers
@@ -136,7 +137,7 @@ def pieces(history: History, size: int) -> Iterator[History]:
 
 def streamed(history: History, model: str, size: int, **limits: int) -> tuple[End, Stream]:
     """What comes of a history, forgetting after every piece."""
-    stream = Stream(load(model), kept=0, **limits)  # type: ignore[arg-type]
+    stream = Stream(load(model), kept=0, real_time=history.real_time, **limits)  # type: ignore[arg-type]
     for piece in pieces(history, size):
         stream.take(piece)
         if stream.end is not None:
@@ -200,21 +201,44 @@ def _out_of_step(history: History, rng: Random) -> History:
     return _history(history.threads, history.locations, *columns)
 
 
-def compared(histories: int, seed: int) -> tuple[Counter[str], int, int]:
+def in_real_time(history: History, rng: Random) -> History:
+    """With times around when things happened, some left out; its lines in the order of their begins, or of their ends,
+    or a little out of it."""
+    size, longest = len(history), rng.choice((0, 5, 40))
+    now = 10 * np.arange(1, size + 1)
+    begin, end = (now + sign * np.array([rng.randint(0, 4 + longest) for _ in range(size)]) for sign in (-1, 1))
+    when = rng.choice((begin, end, now)) + np.array([rng.random() * rng.choice((0, 0, 30)) for _ in range(size)])
+    for thread in range(len(history.threads)):
+        own = np.flatnonzero(history.thread == thread)
+        when[own] = np.maximum.accumulate(when[own])
+    unknown = np.array([rng.random() for _ in range(size)]) < rng.choice((0, 0, 0.1))
+    times = np.where((history.kind == FENCE) | unknown, NO_TICK, [np.maximum(begin, 0), end])
+    order = np.argsort(when, kind="stable")
+    columns = (column[order] for column in (history.thread, history.kind, history.location, history.read,
+                                            history.written))
+    timed = _history(history.threads, history.locations, *columns)
+    return replace(timed, begin=times[0][order], end=times[1][order], real_time=True)
+
+
+def compared(histories: int, seed: int, timed: bool = False) -> tuple[Counter[str], int, int]:
     """What streams came to beside the whole histories; operations, and how many of them were forgotten on the way.
 
-    One in five has a window that is too small; of the others the number of threads is known."""
+    One in five has a window that is too small; of the others the number of threads is known. Where they are timed,
+    nobody knows it, and lines may be late."""
     rng, found, operations, forgotten = Random(seed), Counter[str](), 0, 0
     for _ in range(histories):
         history, model, size = small(rng), rng.choice(usual()).name.lower(), rng.choice(SIZES)
         limits = {"window": rng.choice((8, 20, 40))} if rng.random() < 0.2 else {"threads": len(history.threads)}
-        truth = check(history, model, unordered=False, engine="schedule").verdict
+        if timed:
+            history, limits = in_real_time(history, rng), {} if "threads" in limits else limits
+        whole = check(history, model, unordered=False, engine="schedule")
+        truth = whole.verdict
         end, stream = streamed(history, model, size, **limits)
         told = end.verdict.verdict
         if told == "unknown":
             excused = bool(stream.checkpoint.assumed) or end.verdict.decided_by == OVERFULL
-            told = "overfull" if excused and "window" in limits else "unknown without a reason"
-        elif told != truth:
+            told = "overfull" if excused and (timed or "window" in limits) else "unknown without a reason"
+        elif told != truth or (told == "violation" and len(end.verdict.given) < len(whole.given)):
             told = "WRONG"
         found[f"{truth}: {told}"] += 1
         operations += len(history)

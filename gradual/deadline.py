@@ -14,6 +14,9 @@ from types import FrameType
 AGAIN = 0.02
 """Seconds until the alarm is tried again, where it must not ring, or nobody heard it."""
 
+LOOK = 0.05
+"""Seconds between two looks at a deadline, about."""
+
 LONGEST = 1e8
 """Seconds, three years: longer ones mean that there is no limit, and clocks do not take them."""
 
@@ -57,6 +60,22 @@ class Deadline:
 
 
 NEVER = Deadline(None)
+
+
+class Pace:
+    """Steps for a loop of compiled code, which cannot be interrupted, until the next look at the deadline."""
+
+    def __init__(self, steps: int) -> None:
+        self.steps = steps
+        self._since = time.monotonic()
+
+    def look(self, deadline: Deadline, *, all_taken: bool) -> None:
+        """Raises OutOfTime. The next steps are as many as take about LOOK seconds, by what these took."""
+        deadline.check()
+        now = time.monotonic()
+        if all_taken:
+            self.steps = max(1, int(self.steps * min(2.0, LOOK / max(now - self._since, 1e-6))))
+        self._since = now
 
 
 class _Alarm:

@@ -312,17 +312,18 @@ def limited() -> Iterator[tuple[History, dict[str, Any]]]:
 
 
 def test_a_time_limit_holds() -> None:
+    """One that is late each time: a machine that has other things to do may stop us once."""
     engine.load()
     check(gradual.generate("sc", operations=4000), "sc", unordered=True)
-    late = {}
-    for at, (history, how) in enumerate(limited()):
+
+    def late(history: History, limit: float, how: dict[str, Any]) -> float:
+        started = time.perf_counter()
+        check(history, "sc", timeout=limit, **how)
+        return time.perf_counter() - started - 1.2 * limit - 0.5
+
+    for history, how in limited():
         for limit in (0.2, 1.0):
-            started = time.perf_counter()
-            found = check(history, "sc", timeout=limit, **how)
-            seconds = time.perf_counter() - started
-            if seconds > 1.2 * limit + 0.5:
-                late[at, limit] = seconds, found.verdict
-    assert not late
+            assert any(late(history, limit, how) < 0 for _ in range(3)), (how, limit)
 
 
 def test_too_little_memory_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:

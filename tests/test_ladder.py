@@ -51,7 +51,7 @@ def _agrees_with_the_definitions(history: History) -> None:
         assert _store_order(history, TSO) == brute_wpww(history)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_criteria_and_store_orders_are_the_defined_ones(seed: int) -> None:
     rng = Random(seed)
     for _ in range(150):

@@ -210,7 +210,7 @@ def certify(program: Program, execution: Execution, model: str) -> None:
 def test_executions_checked_as_histories() -> None:
     """What a model's enumeration leaves out, `gradual.check` refutes: its proof has been checked."""
     rng = Random(5)
-    for _ in range(8):
+    for _ in range(5):
         program = random_program(rng, fences=False)
         for model in ("sc", "tso", "pso"):
             allowed = {repr((e.rf, {x: e.last(x) for x in program.locations})) for e in Executions(program, model)}

@@ -108,8 +108,8 @@ def test_it_lies_in_every_store_order(model: Model) -> None:
 @EVERY_MODEL
 def test_compiled_and_plain_kernels_agree(model: Model) -> None:
     longer = [gradual.generate(machine, threads=4, operations=300, locations=6, seed=seed)
-              for machine in ("sc", "tso", "pso", "broken") for seed in range(3)]
-    drawn = [history for history in possible_histories(21, 150, max_threads=4, max_operations=12) + longer
+              for machine in ("sc", "tso", "pso", "broken") for seed in range(2)]
+    drawn = [history for history in possible_histories(21, 100, max_threads=4, max_operations=12) + longer
              if not impossible_observation(history, "coherence")]
     plain = [Saturation(Run([history], fit(model), False), Deadline()) for history in drawn]
     together = Saturation(Run(drawn, fit(model)), Deadline())

@@ -112,15 +112,15 @@ def check(
 
         if len(files) > 1:
             raise usage_error("--stream follows one file; start gradual once for each")
-        for given, option in ((witness, "--witness"), (join, "--join"), (real_time, "--real-time"),
+        for given, option in ((witness, "--witness"), (join, "--join"),
                               (compare_orders, "--compare-orders"), (unordered, "--unordered"),
                               (engine.value == "datalog", "--engine datalog"),
                               (completion.value != "auto", "--completion"), (options.unknown, "--initial unknown")):
             if given:
                 raise usage_error(f"{option} needs a whole history; leave it out, or --stream")
-        following = Following(chosen, files[0], window=window, threads=threads or 0, timeout=timeout,
-                              initial=options.initial, as_json=as_json, quiet=quiet)
-        raise typer.Exit(following.run(format, options))
+        following = Following(chosen, files[0], options, window=window, threads=threads or 0, as_json=as_json,
+                              quiet=quiet)
+        raise typer.Exit(following.run(format))
     if window is not None or threads is not None:
         raise usage_error("--window and --threads are for --stream")
     judge = Judge(chosen, engine.value, completion.value, timeout, compare_orders,

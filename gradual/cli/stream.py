@@ -27,31 +27,32 @@ STOPPED = {"verdict": "unknown", "decided_by": "", "message": "stopped by Ctrl-C
 class Following:
     """Follows one stream under some models, and tells what comes of it."""
 
-    def __init__(self, models: Sequence[Model], file: str, *, window: int | None, threads: int, timeout: float | None,
-                 initial: int, as_json: bool, quiet: bool) -> None:
+    def __init__(self, models: Sequence[Model], file: str, options: Options, *, window: int | None, threads: int,
+                 as_json: bool, quiet: bool) -> None:
         from gradual.deciding.stream import WINDOW, Refused, Stream
 
         self._file = file
+        self._options = options
         self._json = as_json
         self._quiet = quiet
         self._started = self._told = time.monotonic()
         self._assumed: set[str] = set()
         self._verdicts: list[str] = []
         try:
-            self._streams = [Stream(model, window=window or WINDOW, threads=threads, timeout=timeout,
-                                    initial=initial)
+            self._streams = [Stream(model, window=window or WINDOW, threads=threads, timeout=options.timeout,
+                                    initial=options.initial, real_time=options.real_time)
                              for model in models]
         except Refused as error:
             raise usage_error(str(error)) from None
 
-    def run(self, format: str | None, options: Options) -> int:
+    def run(self, format: str | None) -> int:
         """Until it is over, or every model has its verdict. Returns the exit status."""
         from gradual.history import InputError
         from gradual.judge import exit_status
 
         try:
             with remembered(lambda: exit_status(self._verdicts)):
-                self._follow(format, options)
+                self._follow(format)
         except InputError as error:
             self._fail(error)
         except KeyboardInterrupt:
@@ -62,16 +63,16 @@ class Following:
             raise
         return exit_status(self._verdicts)
 
-    def _follow(self, format: str | None, options: Options) -> None:
+    def _follow(self, format: str | None) -> None:
         from gradual.history import InputError
 
-        for piece in read_all([self._file], format, options, in_pieces=True):
+        for piece in read_all([self._file], format, self._options, in_pieces=True):
             if isinstance(piece, InputError):
                 raise piece
             self._take(piece)
             if not self._streams:
                 break
-        self._close(options.allow_empty)
+        self._close()
 
     def _take(self, piece: History) -> None:
         for stream in [*self._streams]:
@@ -87,12 +88,12 @@ class Following:
                 elif not self._quiet:
                     typer.echo(f"gradual: {self._how_far(stream)}", err=True)
 
-    def _close(self, allow_empty: bool) -> None:
+    def _close(self) -> None:
         from gradual.files import NO_OPERATIONS
         from gradual.history import InputError
 
         for stream in [*self._streams]:
-            if not stream.checkpoint.operations and not allow_empty:
+            if not stream.checkpoint.operations and not self._options.allow_empty:
                 raise InputError(NO_OPERATIONS, self._file)
             stream.close()
             self._tell_end(stream)
@@ -143,13 +144,14 @@ class Following:
         from gradual.evidence.verdict import ThinAir
         from gradual.history import visible
         from gradual.telling import brief
-        from gradual.telling.words import decided
+        from gradual.telling.words import besides, decided
 
         end, at = stream.end, stream.checkpoint
         assert end is not None
         verdict = end.verdict
-        by = decided(verdict.decided_by) if verdict.decided_by and verdict.verdict != "unknown" else ""
-        told = f": {verdict.message}" if verdict.verdict == "unknown" else ""
+        unknown = verdict.verdict == "unknown"
+        by = decided(verdict.decided_by) + besides(verdict) if verdict.decided_by and not unknown else ""
+        told = f": {verdict.message}" if unknown else ""
         first = (f"{visible(self._file)}: {stream.model} {verdict.verdict}{by} ({at.operations} operations up to line "
                  f"{at.line}, {at.window} in the window, {time.monotonic() - self._started:.2f} s){told}")
         if verdict.verdict != "violation":
@@ -170,13 +172,11 @@ class Following:
 
     def _record(self, stream: Stream) -> dict[str, Any]:
         """A verdict as `gradual check --json` has it, or how far the stream is."""
-        from gradual.evidence.verdict import Verdict
         from gradual.telling.record import figures, violation
         from gradual.telling.words import told
 
         end, at = stream.end, stream.checkpoint
-        so_far = Verdict(stream.model.name, "consistent", "schedule")
-        verdict = so_far if end is None else told(end.verdict, end.history)
+        verdict = stream.so_far if end is None else told(end.verdict, end.history)
         found = figures(verdict, stream.window()) | (violation(verdict, end.history) if end else {})
         return found | {
             "source": self._file, "operations": at.operations, "threads": at.threads, "locations": at.locations,

@@ -13,6 +13,10 @@ Where a window gets too full, because a thread stays silent or loads wait, the b
 settled without proof: then consistent is as certain as ever, but a window without a run may be the fault of that.
 Such a violation is told only if it needs nothing of what memory held before the window, and is unknown otherwise. The
 same holds once a thread turns up after something was forgotten, for it may come from before that.
+
+In real time nobody has to be waited for: what ended before anything began that can still come was seen by all threads,
+also by those that are silent or new. Lines come about in the order of their times, so what comes is taken to begin no
+earlier than all in the newer half of the window; where it does, that is said, and counts as above.
 """
 
 from __future__ import annotations
@@ -28,9 +32,9 @@ from gradual.deadline import Deadline, OutOfTime
 from gradual.deciding import engine, pipeline
 from gradual.deciding.observations import impossible_observation
 from gradual.evidence import certificate
-from gradual.evidence.forgetting import NOBODY, Cut, Facts, cut_at
+from gradual.evidence.forgetting import NEWCOMER, NO_CLOCK, NOBODY, Cut, Facts, cut_at
 from gradual.evidence.machine import MACHINES
-from gradual.evidence.verdict import ThinAir, Verdict
+from gradual.evidence.verdict import ThinAir, Verdict, Witness
 from gradual.history import (
     AMBIGUOUS,
     FENCE,
@@ -38,7 +42,9 @@ from gradual.history import (
     INITIAL,
     NO_LOCATION,
     NO_SOURCE,
+    NO_TICK,
     READ,
+    REAL_TIME,
     RMW,
     THIN_AIR,
     WRITE,
@@ -57,13 +63,17 @@ from gradual.history.part import part
 from gradual.models import Model
 from gradual.models.fit import fit
 
-WINDOW, KEPT = 20_000, 2000
-"""Operations that a window may hold, and up to which nothing is forgotten, unless somebody says otherwise: threads may
-be late, and what stood around a violation is good to know."""
+WINDOW, KEPT = 20_000, 10
+"""Operations that a window may hold, and the part of it up to which nothing is forgotten, unless somebody says
+otherwise: threads may be late, and what stood around a violation is good to know."""
 REMEMBERED = 10_000
 """Forgotten stores whose lines are still known, to be named when somebody reads them."""
+SOONER = "--real-time wants lines about in the order of their times, or a larger --window"
 UNIQUE = "in a stream every store to a location needs its own value"
 COLUMNS = ("thread", "kind", "location", "read", "written", "line", "tick", "fence")
+TIMES = ("begin", "end")
+WIDE = ("read", "written", "line", "tick", *TIMES)
+NO_TIMES = "--real-time needs times, and this stream has no accesses with `begin` and with `end`"
 FORGOTTEN, OVERFULL = "forgotten", "overfull"
 """What decided, besides what `pipeline` has: somebody read what nobody can have read; the window was too small."""
 
@@ -102,8 +112,8 @@ class End:
 class Stream:
     """One stream under one model."""
 
-    def __init__(self, model: Model, *, window: int = WINDOW, kept: int = KEPT, threads: int = 0,
-                 timeout: float | None = None, initial: int = 0) -> None:
+    def __init__(self, model: Model, *, window: int = WINDOW, kept: int | None = None, threads: int = 0,
+                 timeout: float | None = None, initial: int = 0, real_time: bool = False) -> None:
         """Nothing is forgotten of a window of up to `kept` operations, nor before so many `threads` have come;
         `timeout` is for each window; `initial` is what locations start with of which the trace says nothing."""
         machine = certificate.machine_of(model)
@@ -114,8 +124,14 @@ class Stream:
         self._machine = machine
         self._fit = fit(model)
         self._most = window
-        self._kept = min(kept, window // 2)
+        self._kept = window // KEPT if kept is None else min(kept, window // 2)
         self._expected = threads
+        self._real_time = real_time
+        self._newcomers = real_time and not threads
+        """May threads turn up that nobody has heard of? Only real time can tell what these have seen."""
+        self._clock = self._latest = NO_CLOCK
+        """When what is still to come begins at the earliest, as what was forgotten counts on; and when the last of that
+        began."""
         self._timeout = timeout
         self._initial = self._elsewhere = word(initial)
         self._name = self._file = ""
@@ -129,8 +145,8 @@ class Stream:
         """What each holds before the window, and the line of the store; 0 where it is what it held at first."""
         self._final: dict[int, tuple[int, int]] = {}
         self._columns: dict[str, Column] = {
-            name: np.zeros(0, dtype=np.int64 if name in ("read", "written", "line", "tick") else np.int32)
-            for name in COLUMNS}
+            name: np.zeros(0, dtype=np.int64 if name in WIDE else np.int32)
+            for name in (*COLUMNS, *(TIMES if real_time else ()))}
         self._lost: dict[tuple[int, int], int] = {}
         """By location and value the lines of the last stores that were forgotten; 0 of what was there at first."""
         self._sizes: dict[int, tuple[int, int]] = {}
@@ -168,12 +184,14 @@ class Stream:
             self._final[int(location[at])] = value, int(block.final_line[at])
         fence = np.where(block.kind == FENCE, FULL, 0) if block.fence is None else block.fence
         new = {"thread": thread[block.thread], "location": location[block.location], "fence": fence}
+        if self._real_time:
+            new |= self._times(block)
         self._columns = {name: np.concatenate([held, new.get(name, getattr(block, name))])
                          for name, held in self._columns.items()}
         self._look_for_repetitions(block, new["location"])
         self._operations += len(block)
         self._line = max(self._line, int(block.line.max(initial=0)))
-        if len(block):
+        if len(block) and self.end is None:
             self._decide(last=False)
 
     def _look_for_repetitions(self, block: History, location: Column) -> None:
@@ -186,14 +204,32 @@ class Stream:
                              f"{self._lost[x, value]}): who read that by then is taken to have read the earlier one; "
                              f"{UNIQUE}")
 
+    def _times(self, block: History) -> dict[str, Column]:
+        """When operations began and ended. What is later than others must be for what was forgotten, is said."""
+        none = np.full(len(block), NO_TICK)
+        begin, end = (none if column is None else column for column in (block.begin, block.end))
+        if self._clock != NO_CLOCK:
+            access = block.kind != FENCE
+            for late in np.flatnonzero(access & (begin < self._clock))[:1].tolist():
+                self._assume(f"{block.describe(late)} does not tell that it began at {self._clock} or later, when what "
+                             f"was forgotten had ended, and is taken to have; {SOONER}")
+            for late in np.flatnonzero(access & (end != NO_TICK) & (end < self._latest))[:1].tolist():
+                self._stop(f"{block.describe(late)} ended at {end[late]}, before something began that is forgotten; "
+                           f"{SOONER}", OVERFULL)
+        return {"begin": begin, "end": end}
+
     def close(self) -> End:
         """The stream is over."""
         if self.end is None:
             self._decide(last=True)
         if self.end is None:
-            verdict = Verdict(self.model.name, "consistent", pipeline.SCHEDULE)
-            self.end = End(verdict, self.window())
+            self.end = End(self.so_far, self.window())
         return self.end
+
+    @property
+    def so_far(self) -> Verdict:
+        """The verdict as long as there is no other."""
+        return Verdict(self.model.name, "consistent", pipeline.SCHEDULE, given=(REAL_TIME,) * self._real_time)
 
     def _refuse_overlaps(self, block: History) -> None:
         """Accesses that share some bytes and not all have no single reads-from, nor do torn ones."""
@@ -218,7 +254,7 @@ class Stream:
             raise InputError(f"misaligned accesses are several operations here; {ONE_SIZE}", block.file, 0, block.name)
 
     def _thread(self, name: str, block: History) -> int:
-        if name not in self._threads and self.forgotten:
+        if name not in self._threads and self.forgotten and not self._newcomers:
             self._assume(f"thread {visible(name)} comes after {self.forgotten} operations were forgotten (behind line "
                          f"{self._line}), and is taken to start there; --threads N waits for N threads")
         return self._threads.setdefault(name, len(self._threads))
@@ -260,37 +296,28 @@ class Stream:
 
     # --- the window
 
-    def window(self) -> History:
-        """The window, with the locations that it has."""
+    def window(self, *, ended: bool = False) -> History:
+        """The window, with the locations that it has; `ended`: with the values that these must be left with."""
         c = self._columns
         self._here = np.unique(np.concatenate([c["location"][c["kind"] != FENCE], np.array([*self._final], np.int32)]))
         number = np.full(len(self._names) + 1, NO_LOCATION, dtype=np.int32)
         number[self._here] = np.arange(len(self._here))
         fences = c["fence"].astype(np.int8)
         some = (fences != 0) & (fences != FULL)
+        final = [self._final.get(x, (0, -1)) if ended else (0, -1) for x in self._here.tolist()]
         history = history_from_columns(
             self._name, self._file, tuple(self._threads), tuple(self._names[x] for x in self._here.tolist()),
             c["thread"].astype(np.int32), c["kind"].astype(np.int8), number[c["location"]], c["read"], c["written"],
-            c["line"], c["tick"], self._held[self._here], np.zeros(len(self._here), dtype=np.int64),
-            np.full(len(self._here), -1), Annotations(fence=fences) if some.any() else Annotations())
+            c["line"], c["tick"], self._held[self._here], np.array([value for value, _ in final], dtype=np.int64),
+            np.array([line for _, line in final], dtype=np.int64),
+            Annotations(fence=fences if some.any() else None, begin=c.get("begin"), end=c.get("end")))
         for load in np.flatnonzero(history.source == AMBIGUOUS).tolist():
             raise InputError(f"{history.describe(load)} may have read one of several stores; {UNIQUE}", self._file,
                              int(history.line[load]), self._name)
-        return history
-
-    def _ended(self) -> History:
-        """The window, with the values that locations must be left with."""
-        history = self.window()
-        final = [self._final.get(x, (0, -1)) for x in self._here.tolist()]
-        ended = history_from_columns(
-            history.name, history.file, history.threads, history.locations, history.thread, history.kind,
-            history.location, history.read, history.written, history.line, history.tick, history.initial,
-            np.array([value for value, _ in final], dtype=np.int64), np.array([line for _, line in final]),
-            Annotations(fence=history.fence))
-        for x in np.flatnonzero(ended.final == AMBIGUOUS).tolist():
-            raise InputError(f"the final value of {visible(ended.locations[x])} may be one of several stores; {UNIQUE}",
-                             self._file, int(ended.final_line[x]), self._name)
-        return ended
+        for x in np.flatnonzero(history.final == AMBIGUOUS).tolist():
+            raise InputError(f"the final value of {visible(history.locations[x])} may be one of several stores; "
+                             f"{UNIQUE}", self._file, int(history.final_line[x]), self._name)
+        return replace(history, real_time=self._real_time)
 
     def _decide(self, *, last: bool) -> None:
         deadline = Deadline(self._timeout)
@@ -306,12 +333,14 @@ class Stream:
             self._stop(pipeline.NO_MEMORY)
 
     def _decide_last(self, deadline: Deadline) -> None:
-        history = self._ended()
+        history = self.window(ended=True)
         if not len(history):
             return
+        if self._real_time and not self.forgotten and any((self._columns[name] == NO_TICK).all() for name in TIMES):
+            raise InputError(NO_TIMES, self._file, 0, self._name)
         missing = np.flatnonzero(history.source == THIN_AIR)
         if len(missing):
-            self._nowhere(history, int(missing[0]))
+            self._nowhere(history, int(missing[0]), in_time=self.forgotten > 0)
         elif impossible_observation(history, self._fit.coherence) is not None or self._order(history, deadline) is None:
             self._violated(history)
         else:
@@ -326,12 +355,14 @@ class Stream:
             self._violated(*([_without(history, waiting)] if len(waiting) else []), runnable)
             return
         self._certified = int(history.line[waiting].min()) - 1 if len(waiting) else self._line
-        facts = Facts(runnable, self._machine, order, waiting[history.kind[waiting] == READ])
-        threads = range(len(self._threads))
+        clock = self._earliest(history)
+        facts = Facts(runnable, self._machine, order, waiting[history.kind[waiting] == READ], clock)
         all_here = 0 < self._expected <= len(self._threads)
+        threads = range(NEWCOMER if self._newcomers else 0, len(self._threads))
         for load in waiting.tolist():
-            if (all_here or self._lost_store(history, load) is not None) and facts.passed(load, threads):
-                self._nowhere(history, load)
+            lost = self._lost_store(history, load) is not None  # else a line that is late may still store it
+            if (lost or all_here) and facts.passed(load, threads, in_time=lost):
+                self._nowhere(history, load, in_time=True)
                 return
         at_most = _before(history, order, waiting)
         if len(history) <= self._kept:
@@ -344,18 +375,26 @@ class Stream:
                     return
                 cut = found
             self._forget(history, cut)
+            if self._real_time and self.forgotten:
+                self._clock = clock
         elif len(history) > self._most:
             self._stop(f"the window of {self._most} operations is full, and only {len(self._threads)} of "
                        f"{self._expected} threads have come; give --window more, or --threads less", OVERFULL)
+
+    def _earliest(self, history: History) -> int:
+        """When what is still to come begins at the earliest: as what came last, if lines are about in their order."""
+        if not self._real_time or history.begin is None:
+            return NO_CLOCK
+        begin = history.begin[len(history) // 2:]
+        return max(self._clock, int(begin[begin != NO_TICK].min(initial=begin.max(initial=NO_CLOCK))))
 
     def _order(self, history: History, deadline: Deadline) -> Column | None:
         """An order that was replayed; None where there is none."""
         outcome = engine.decide(history, self._fit, deadline)
         if outcome.status != engine.CONSISTENT:
             return None
-        order = np.asarray(outcome.order)
-        certificate.replay(history, self._machine, order)
-        return order
+        certificate.check(history, self.model, Witness(outcome.order), deadline.grace())
+        return np.asarray(outcome.order)
 
     def _forced(self, history: History, facts: Facts, order: Column, at_most: int) -> Cut | None:
         """A cut that takes something for settled: that silent threads go on from here, or the run itself. None where
@@ -364,10 +403,12 @@ class Stream:
         silent = [t for t in range(len(self._threads)) if not (history.thread[half:] == t).any()]
         awake = [t for t in range(len(self._threads)) if t not in silent]
         cut = facts.cut(awake, at_most)
-        if silent and cut.kept.sum() <= self._most:
+        if (silent or self._newcomers) and cut.kept.sum() <= self._most:
+            self._newcomers = False
             names = ", ".join(visible(history.threads[t]) for t in silent[:5])
-            self._assume(f"the window was overfull at line {self._line}: silent threads ({names}) are taken to go on "
-                         "from there; --window N holds more")
+            if silent:
+                self._assume(f"the window was overfull at line {self._line}: silent threads ({names}) are taken to go "
+                             "on from there; --window N holds more")
             return cut
         cut = cut_at(history, order, min(at_most, len(history) - self._most // 2))
         if cut.kept.sum() > self._most:
@@ -392,6 +433,8 @@ class Stream:
             del self._lost[old]
         self._held[places], self._held_line[places] = history.written[writes], history.line[writes]
         self.forgotten += int(gone.sum())
+        if self._real_time:
+            self._latest = max(self._latest, int(self._columns["begin"][gone].max(initial=NO_TICK)))
         self._columns = {name: column[cut.kept] for name, column in self._columns.items()}
 
     # --- ends
@@ -403,16 +446,28 @@ class Stream:
 
     def _violated(self, *ways: History) -> None:
         """The window has no run, told in the first of some ways that shows it. Where something was assumed, that counts
-        without what memory held before alone."""
+        without what memory held before alone; and so, where real time had something forgotten, does that the model
+        is violated whatever the times."""
         for history in ways:
-            if self._assumed:
-                tainted = (history.source == INITIAL) & (np.append(self._lines(history), 0)[history.location] != 0)
-                history = _without(history, np.flatnonzero(tainted))
-            verdict = pipeline.check(history, self.model, engine="schedule", unordered=False, timeout=self._timeout)
-            if verdict.verdict != "consistent":
-                self.end = End(verdict, history)
+            alone = self._without_memory(history)
+            timed = self._real_time and self.forgotten > 0
+            if timed and (verdict := self._checked(alone.knowing(()))).verdict == "violation":
+                self.end = End(verdict, alone.knowing(()))
+                return
+            window = alone if self._assumed else history
+            if (verdict := self._checked(window)).verdict != "consistent":
+                rests = timed and verdict.verdict == "violation" and not verdict.given
+                self.end = End(replace(verdict, decided_by=REAL_TIME, given=(REAL_TIME,)) if rests else verdict, window)
                 return
         self._stop("no run goes on from what was taken for settled, and another one may", OVERFULL)
+
+    def _without_memory(self, history: History) -> History:
+        """Without what rests on what memory held before the window."""
+        tainted = (history.source == INITIAL) & (np.append(self._lines(history), 0)[history.location] != 0)
+        return _without(history, np.flatnonzero(tainted))
+
+    def _checked(self, history: History) -> Verdict:
+        return pipeline.check(history, self.model, engine="schedule", unordered=False, timeout=self._timeout)
 
     def held_before(self, history: History, operations: Sequence[int]) -> list[str]:
         """Which stores the initial values come from that some operations of a window read."""
@@ -428,8 +483,8 @@ class Stream:
         lines: Column = np.where(np.array(known) < 0, 0, self._held_line[known])
         return lines
 
-    def _nowhere(self, history: History, load: int) -> None:
-        """A load returned what no store can supply any more."""
+    def _nowhere(self, history: History, load: int, *, in_time: bool) -> None:
+        """A load returned what no store can supply any more; if times count, by these."""
         x, line = int(history.location[load]), self._lost_store(history, load)
         where = "" if line is None else f"it was stored at line {line}" if line else "it was there at first"
         if self._assumed:
@@ -438,11 +493,14 @@ class Stream:
             return
         evidence = ThinAir(load, x)
         certificate.check(history, self.model, evidence)
-        later = f"every thread had seen a later store to {visible(history.locations[x])} by then"
+        timed = self._real_time and in_time
+        later = (f"{'in real time ' * timed}every thread had seen a later store to {visible(history.locations[x])} by "
+                 "then")
         told = f"{where}, and {later}" if where else f"nobody wrote it, or {later}"
         message = f"{history.describe(load)} returned a value that was not there: {told}"
-        self.end = End(Verdict(self.model.name, "violation", FORGOTTEN if where else "thin-air", evidence, message),
-                       history)
+        by = REAL_TIME if timed else FORGOTTEN if where else "thin-air"
+        verdict = Verdict(self.model.name, "violation", by, evidence, message, given=(REAL_TIME,) * timed)
+        self.end = End(verdict, history)
 
     def _lost_store(self, history: History, load: int) -> int | None:
         """The line of the store of what a load returned, if that is among those that were forgotten last."""

@@ -23,6 +23,10 @@ access to the location was to that write or to a later one. A write can never be
 one that comes later. So a thread that stays silent keeps everything from being forgotten: it may still come from
 before all of it. Who cannot wait leaves it out of `threads`, and must take violations for what they are from then on.
 
+*In real time* an access comes after all that ended before it began, and that is a fact too. If whatever is still to
+come begins at `clock` or later, every thread has seen what ended before, silent ones and those that nobody has heard of
+(NEWCOMER). No edge leads from what is to come into the past as long as nothing there began after `clock`.
+
 Each operation has a mask, with a bit per write, of what comes before it.
 """
 
@@ -33,12 +37,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gradual.evidence.errors import require
 from gradual.evidence.machine import MACHINES
 from gradual.evidence.observed import FENCE, FULL, READ, RMW, WRITE, Observed
 from gradual.evidence.order import Groups, each_once, place_of
 from gradual.history import Column, History
 
 NOBODY = -1
+NEWCOMER = -1
+"""As a thread: any that has not come yet."""
+NO_CLOCK = -1
+"""Nobody knows when what is still to come begins."""
+MOMENTS = 256
+"""Moments at which it is looked at what ended before, at most."""
 
 
 @dataclass(frozen=True)
@@ -66,11 +77,50 @@ def cut_at(history: History, order: Column, count: int) -> Cut:
     return Cut(count, kept | late, memory)
 
 
+class Ended:
+    """What ended before some moments, in real time: masks, gathered in an order that keeps it."""
+
+    def __init__(self, history: History, clock: int) -> None:
+        require(history.begin is not None and history.end is not None, "real time needs times")
+        assert history.begin is not None and history.end is not None
+        begun = (history.kind != FENCE) & (history.begin >= 0)
+        ended = (history.kind != FENCE) & (history.end >= 0)
+        moments = np.unique(history.begin[begun])
+        moments = np.union1d(moments[::1 + len(moments) // MOMENTS], [clock])
+        self._reached: list[int] = np.where(begun, np.searchsorted(moments, history.begin, side="right"), 0).tolist()
+        """Of each operation how many moments had come when it began."""
+        self._missed: list[int] = np.where(ended, np.searchsorted(moments, history.end, side="right"),
+                                           len(moments)).tolist()
+        """Of each how many it had not ended before."""
+        self._clock = int(np.searchsorted(moments, clock, side="right"))
+        self._between = [0] * (len(moments) + 1)
+        """What ended between one moment and the next."""
+        self._before = [0]
+        """What ended before each moment: all of it is there once an operation comes that began then."""
+
+    def take(self, operation: int, mask: int) -> None:
+        """An operation, with what it comes after."""
+        self._between[self._missed[operation]] |= mask
+
+    def before(self, operation: int) -> int:
+        """What an operation comes after, in real time."""
+        return self._at(self._reached[operation])
+
+    def before_what_comes(self) -> int:
+        """The same of what is still to come, when all else was taken."""
+        return self._at(self._clock)
+
+    def _at(self, moment: int) -> int:
+        while len(self._before) <= moment:
+            self._before.append(self._before[-1] | self._between[len(self._before) - 1])
+        return self._before[moment]
+
+
 class Facts:
     """What comes before what in every run of a history, of which `order` is one. `marked` loads have a bit too."""
 
     def __init__(self, history: History, machine: str, order: Sequence[int] | Column,
-                 marked: Sequence[int] | Column = ()) -> None:
+                 marked: Sequence[int] | Column = (), clock: int = NO_CLOCK) -> None:
         observed = Observed(history)
         self._history = history
         self._buffers = MACHINES[machine]
@@ -80,6 +130,12 @@ class Facts:
         waits = self._loading | (observed.fences == FULL)
         self._holding = np.ones_like(waits) if self._buffers == 0 else waits
         """Operations behind which all that follows in their thread must come."""
+        self._ended = None if clock == NO_CLOCK else Ended(history, clock)
+        self._in_time = len(self._order)
+        """How many operations of the order come before all that began after the clock."""
+        if clock != NO_CLOCK and history.begin is not None:
+            late = (history.kind != FENCE) & (history.begin > clock)
+            self._in_time = int(self._place[late].min(initial=self._in_time))
         self._number_writes(marked)
         self._look_at_sights()
         self._pass_on()
@@ -121,7 +177,7 @@ class Facts:
         stored_before = Groups(program, queue).latest(self._storing, program).tolist()
         kind, thread, at, source = (column.tolist() for column in (
             history.kind, history.thread, history.location, self._source))
-        holding, earlier = self._holding.tolist(), self._earlier
+        holding, earlier, ended = self._holding.tolist(), self._earlier, self._ended
         mask = [0] * len(history)
         read_by = [0] * len(history)
         told_by = [0] * len(history)
@@ -131,6 +187,8 @@ class Facts:
         for o in self._order.tolist():
             what, before = kind[o], held[o]
             found = mask[before] if before >= 0 else 0
+            if ended is not None:
+                found |= ended.before(o)
             if what == FENCE:
                 mask[o] = found | stored[thread[o]] if holding[o] else 0
                 continue
@@ -155,6 +213,8 @@ class Facts:
             elif number[o] >= 0:
                 found |= 1 << number[o]
             mask[o] = found
+            if ended is not None:
+                ended.take(o, found)
             if what != WRITE:
                 if origin >= 0:
                     read_by[origin] |= found
@@ -163,22 +223,28 @@ class Facts:
         self._mask = mask
         self._known = [a | b for a, b in zip(mask, told_by, strict=True)]
         """Of a write also what its readers come after: were that stored later, they would have read it."""
-        self._frontier = [0] * len(history.threads)
+        self._behind = [0] * (len(history.threads) + 1)
+        """Of each thread what all that it will ever do comes after, whatever the times; NEWCOMER is the last."""
         for o in np.flatnonzero(self._holding).tolist():
-            self._frontier[thread[o]] = mask[o]
+            self._behind[thread[o]] = mask[o]
+        over = 0 if ended is None else ended.before_what_comes()
+        self._frontier = [behind | over for behind in self._behind]
 
     def precede(self, before: int, after: int) -> bool:
         """Does a write come before another one of its location?"""
         return bool(self._known[after] >> self._number[before] & 1)
 
-    def passed(self, load: int, threads: Collection[int]) -> bool:
-        """Does all that these threads will ever do come after a load, which is marked, or an rmw?"""
+    def passed(self, load: int, threads: Collection[int], *, in_time: bool) -> bool:
+        """Does all that these threads will ever do come after a load, which is marked, or an rmw? Perhaps in real
+        time."""
         bit, own = 1 << self._number[load], int(self._history.thread[load])
-        return all(t == own or self._frontier[t] & bit for t in threads)
+        frontier = self._frontier if in_time else self._behind
+        return all(t == own or frontier[t] & bit for t in threads)
 
     def cut(self, threads: Collection[int], at_most: int) -> Cut:
         """The latest one of up to so many operations after which nothing is lost or added, as long as nobody but these
         threads goes on."""
+        at_most = min(at_most, self._in_time)
         bad = np.zeros(len(self._order) + 2, dtype=np.int64)
         last_read = np.full(len(self._history), NOBODY)
         reads = np.flatnonzero(self._loading & (self._source >= 0))

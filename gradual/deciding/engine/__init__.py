@@ -11,7 +11,7 @@ import numpy as np
 from gradual import compiler
 from gradual.compiler.records import get, put, told
 from gradual.compiler.waiting import in_time
-from gradual.deadline import NEVER, Deadline
+from gradual.deadline import NEVER, Deadline, Pace
 from gradual.deciding.engine import clock, kernels, static
 from gradual.deciding.engine.choices import Candidates
 from gradual.deciding.engine.plan import Edge
@@ -24,8 +24,8 @@ from gradual.models.syntax import Nothing
 
 Kernel = Callable[..., int]
 
-BUDGET, PLAIN_BUDGET = 4_000_000, 40_000
-"""Steps between looks at the deadline."""
+BUDGET, PLAIN_BUDGET = 500_000, 20_000
+"""Steps until the first look at the deadline."""
 PATIENCE = 200
 """Conflicts after which one of many small histories is left for a search of its own."""
 
@@ -123,13 +123,14 @@ def static_edges(history: History, fit: Fit) -> tuple[Column, int]:
 
 def _outcomes(run: Run, decide_all: Kernel, deadline: Deadline, budget: int) -> list[Outcome]:
     """Call the kernel until all is decided; look at the deadline, and make room, in between."""
+    pace = Pace(budget)
     while True:
-        put(run.tables.now[0], budget=budget)
+        put(run.tables.now[0], budget=pace.steps)
         answer = decide_all(run.batch, run.building, run.tables, run.results)
         if answer == kernels.DONE:
             starts = [start for start, *_ in told(run.batch.history)]
             return [_outcome(run, starts[h], starts[h + 1], row) for h, row in enumerate(told(run.results.result))]
-        deadline.check()
+        pace.look(deadline, all_taken=answer == kernels.PAUSE)
         if answer != kernels.PAUSE:
             run.grow(answer)
 

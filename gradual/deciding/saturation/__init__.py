@@ -15,7 +15,7 @@ from gradual import compiler
 from gradual.compiler import records
 from gradual.compiler.records import get, put, told
 from gradual.compiler.waiting import in_time
-from gradual.deadline import Deadline
+from gradual.deadline import Deadline, Pace
 from gradual.deciding.engine import kernels as engine_kernels
 from gradual.deciding.engine import static
 from gradual.deciding.engine.run import Run
@@ -24,8 +24,8 @@ from gradual.evidence.verdict import Pair
 from gradual.history import History
 from gradual.models.fit import Fit
 
-BUDGET, PLAIN_BUDGET = 1_000_000, 20_000
-"""Entries of clocks between looks at the deadline."""
+BUDGET, PLAIN_BUDGET = 500_000, 20_000
+"""Entries of clocks until the first look at the deadline."""
 
 
 class Saturation:
@@ -36,12 +36,13 @@ class Saturation:
         self._graph = self._new_graph(8 * run.operations + 64, 2 * run.operations + 64, 64)
         self._ordered = kernels.Ordered(records.rows("ordered", len(run.histories), run.plain, kernels.FIELDS))
         saturate_all = kernels.saturate_all if run.plain else in_time(load, deadline)
+        pace = Pace(PLAIN_BUDGET if run.plain else BUDGET)
         while True:
-            put(self._graph.now[0], budget=PLAIN_BUDGET if run.plain else BUDGET)
+            put(self._graph.now[0], budget=pace.steps)
             answer = saturate_all(self._run.batch, self._run.building, self._graph, self._ordered)
             if answer == kernels.DONE:
                 break
-            deadline.check()
+            pace.look(deadline, all_taken=answer == kernels.PAUSE)
             if answer == kernels.MORE_ROOM:
                 self._make_room()
 

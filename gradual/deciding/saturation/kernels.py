@@ -39,10 +39,11 @@ FIELDS: dict[str, str] = {
     "group": "next chain member",
     # per history: how many pairs of writes to one location are ordered, and whether that is too much for any order
     "ordered": "pairs:i8 contradicted",
-    # per node and chain
+    # per node and chain: a position, 0 for none
     "clock": "latest",
-    # the history at hand, what is being done for it, the next place to do it at; the edges when the round began
-    "so_far": "operations nodes arrows chains groups history doing next before budget:i8",
+    # the history at hand, what is being done for it, the next place to do it at; the edges when the round began; the
+    # clocks that an earlier history used
+    "so_far": "operations nodes arrows chains groups history doing next before budget:i8 used:i8",
 }
 
 
@@ -139,8 +140,9 @@ def lay_out(b: Batch, s: Building, g: Graph) -> bool:
         g.event[a].first = NONE
     for k in range(s.now[0].edges):
         draw_arrow(g, s.edge[k].start, s.edge[k].end)
-    for i in range(now.nodes * now.chains):
-        g.clock[i].latest = NONE
+    for i in range(now.used):  # the others never were anything but 0: memory that nobody has looked at costs nothing
+        g.clock[i].latest = 0
+    now.used = max(now.used, now.nodes * now.chains)
     find_groups(g, locations)
     put_first_reads_first(g, locations)
     return True
@@ -170,7 +172,7 @@ def find_chains(b: Batch, s: Building, g: Graph, low: int) -> None:
         last = last_before(b, s, g, low, e)
         if last == NONE:
             g.event[e].chain = now.chains
-            g.event[e].position = 0
+            g.event[e].position = 1
             s.thread[b.operation[low + e].thread].chains += 1
             now.chains += 1
         else:

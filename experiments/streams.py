@@ -242,7 +242,7 @@ def compared(histories: int, seed: int, timed: bool = False) -> tuple[Counter[st
             told = "WRONG"
         found[f"{truth}: {told}"] += 1
         operations += len(history)
-        forgotten += stream.forgotten
+        forgotten += stream.window.forgotten
     return found, operations, forgotten
 
 

@@ -142,15 +142,15 @@ SEEN = ("0 W x 1", "1 R x 1", "0 W x 2", "1 R x 2", "0 R x 2", "1 W y 1", "0 R y
 
 def test_a_value_that_was_forgotten() -> None:
     end, stream = in_ones(rows(*SEEN, "1 R x 1", "1 W z 1", "0 R z 1"), threads=2)
-    assert stream.forgotten and end.verdict.decided_by == FORGOTTEN and end.verdict.verdict == "violation"
+    assert stream.window.forgotten and end.verdict.decided_by == FORGOTTEN and end.verdict.verdict == "violation"
     assert "line 8" in end.verdict.message and "stored at line 1" in end.verdict.message
 
 
 def test_what_memory_held_before_a_cycle() -> None:
     end, stream = streamed(rows(*SEEN, "0 W x 3", "0 W y 2", "1 R y 2", "1 R x 2"), "sc", len(SEEN))
-    assert stream.forgotten and end.verdict.verdict == "violation" and isinstance(end.verdict.evidence, Cycle)
+    assert stream.window.forgotten and end.verdict.verdict == "violation" and isinstance(end.verdict.evidence, Cycle)
     starts = [edge.start for edge in end.verdict.evidence.edges]
-    held, = stream.held_before(end.history, starts)
+    held, = stream.window.held_before(end.history, starts)
     assert held.startswith("x held 2 ") and "line 3;" in held
     assert sorted(end.history.line[starts].tolist()) == [8, 9, 10, 11]
 
@@ -195,7 +195,7 @@ def ticking(operations: Iterable[str]) -> list[str]:
 def test_in_real_time_nobody_waits_for_a_silent_thread() -> None:
     silent = ticking(["2 R x 0", *BUSY])
     end, stream = in_ones(timed(*silent, "9 R x 40 900 905", "2 R x 40 910 915"), window=20)
-    assert end.verdict.verdict == "consistent" and not stream.checkpoint.assumed and stream.forgotten > 60
+    assert end.verdict.verdict == "consistent" and not stream.checkpoint.assumed and stream.window.forgotten > 60
     end, stream = in_ones(timed(*silent, "2 R x 2 900 905"), window=20)
     assert (end.verdict.verdict, end.verdict.decided_by, end.verdict.given) == ("violation", REAL_TIME, (REAL_TIME,))
     assert "in real time every thread had seen a later store to x" in end.verdict.message

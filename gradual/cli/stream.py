@@ -168,7 +168,7 @@ class Following:
         if stream.end is None or not isinstance(verdict.evidence, Cycle):
             return []
         paths = (verdict.evidence.edges, *(step.path for step in verdict.evidence.steps))
-        return stream.held_before(stream.end.history, [edge.start for path in paths for edge in path])
+        return stream.window.held_before(stream.end.history, [edge.start for path in paths for edge in path])
 
     def _record(self, stream: Stream) -> dict[str, Any]:
         """A verdict as `gradual check --json` has it, or how far the stream is."""
@@ -177,7 +177,7 @@ class Following:
 
         end, at = stream.end, stream.checkpoint
         verdict = stream.so_far if end is None else told(end.verdict, end.history)
-        found = figures(verdict, stream.window()) | (violation(verdict, end.history) if end else {})
+        found = figures(verdict, stream.window.history()) | (violation(verdict, end.history) if end else {})
         return found | {
             "source": self._file, "operations": at.operations, "threads": at.threads, "locations": at.locations,
             "write_pairs": None, "seconds": round(time.monotonic() - self._started, 6), "line": at.line,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import random
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +14,9 @@ import pytest
 from random_histories import random_history
 from strict import strict
 
+from gradual import compiler
 from gradual.compiler import compiled, kernel, records, translation
+from gradual.history import Builder, History
 
 FIELDS = {"row": "a b c:i8 d:f8", "one": "x y z:i8 real:f8"}
 LIMIT = 20
@@ -127,17 +130,58 @@ def test_other_python_is_refused(line: str, tmp_path: Path, monkeypatch: pytest.
         program.text("strange")
 
 
-def test_kernels_stay_within_their_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compiled they would not be told."""
+@pytest.fixture
+def strictly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tables of plain kernels know their ends; compiled they would not be told."""
+    from gradual.deciding.engine import choices, plan
+
+    made, grown, filled, table = records.rows, records.longer, plan.filled, plan._table
+    monkeypatch.setattr(records, "rows", lambda *given: strict(made(*given)))
+    monkeypatch.setattr(records, "longer", lambda *given: strict(grown(*given)))
+    for module in (plan, choices):
+        monkeypatch.setattr(module, "filled", lambda *given: strict(filled(*given)))
+    monkeypatch.setattr(plan, "_table", lambda *given, **columns: strict(table(*given, **columns)))
+
+
+def few_values(rng: random.Random, mixed: bool) -> History:
+    """Reads and writes of 0 and 1, of bytes that are one or the other, aligned or not; and final values."""
+    builder = Builder("", "", tears=mixed)
+    for line in range(1, rng.randint(8, 20)):
+        size = rng.choice((1, 2, 4)) if mixed else 0
+        start = rng.randrange(0, 8 // max(size, 1)) * size + (rng.random() < 0.1) if mixed else rng.randrange(2)
+        one, other = (sum(rng.choice((0, 0, 1)) << 8 * byte for byte in range(size or 1)) for _ in range(2))
+        add = rng.choice((builder.read, builder.write))
+        if rng.random() < 0.1 and (not mixed or start % size == 0):
+            builder.rmw(str(rng.randrange(3)), 0x80 + start, one, other, line=line, size=size)
+        else:
+            add(str(rng.randrange(3)), 0x80 + start, one, line=line, size=size)
+    if not mixed and rng.random() < 0.3:
+        builder.final(0x80, 1)
+    return builder.build()
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+def test_kernels_stay_within_their_tables_where_values_repeat(mixed: bool, strictly: None,
+                                                              monkeypatch: pytest.MonkeyPatch) -> None:
+    from gradual.deciding.pipeline import check
+    from gradual.history import InputError
+
+    monkeypatch.setattr(compiler, "pays", lambda operations: False)
+    seen = set()
+    for seed in range(150):
+        rng = random.Random(seed)
+        with suppress(InputError):  # sizes that do not go together
+            seen.add(check(few_values(rng, mixed), rng.choice(("sc", "tso", "pso", "rvwmo"))).verdict)
+    assert seen == {"consistent", "violation"}
+
+
+def test_kernels_stay_within_their_tables(strictly: None) -> None:
     from gradual.deadline import NEVER
     from gradual.deciding import engine, saturation
     from gradual.deciding.observations import impossible_observation
     from gradual.models import load
     from gradual.models.fit import fit
 
-    made, grown = records.rows, records.longer
-    monkeypatch.setattr(records, "rows", lambda *given: strict(made(*given)))
-    monkeypatch.setattr(records, "longer", lambda *given: strict(grown(*given)))
     seen = set()
     for seed in range(150):
         history = random_history(random.Random(seed))

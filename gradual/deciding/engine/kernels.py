@@ -1345,6 +1345,9 @@ def log_known(g: Tables, found: int, c: int, u: int) -> None:
 
 @kernel
 def log_lemma(g: Tables) -> None:
+    """A clause over pairs of writes. Where it is open what was read, a solver finds the lemmas of its own."""
+    if len(g.open) > 0:
+        return
     begin_entry(g, LEMMA)
     for i in range(g.now[0].learnt):
         log_passage(g, start_of(g, g.pair[i].learnt), 0)

@@ -73,7 +73,11 @@ class _Fork(Generic[Result]):
         if self.running:
             return
         parent = os.getpid()
-        self._pipe, theirs = os.pipe()
+        try:
+            self._pipe, theirs = os.pipe()
+        except OSError:
+            self.done = self.failed = True
+            return
         try:
             with held_back():
                 self._process = os.fork()
@@ -118,4 +122,5 @@ class _Fork(Generic[Result]):
             os.close(self._pipe)
             with suppress(ProcessLookupError):
                 os.kill(self._process, signal.SIGKILL)
-            os.waitpid(self._process, 0)
+            with suppress(ChildProcessError):  # where SIGCHLD is ignored, nobody is left to wait for
+                os.waitpid(self._process, 0)

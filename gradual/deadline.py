@@ -12,7 +12,7 @@ from functools import partial
 from types import FrameType
 
 AGAIN = 0.02
-"""Seconds until the alarm is tried again, where it must not ring, or nobody heard it."""
+"""Seconds until the alarm is tried again, where it must not ring, or rang in a destructor or a library's callback."""
 
 LOOK = 0.05
 """Seconds between two looks at a deadline, about."""

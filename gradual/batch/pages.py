@@ -32,7 +32,8 @@ class Pages:
     def __init__(self, folder: str) -> None:
         self._folder = Path(folder)
         self._sure = 0
-        """Pages for which there is room, whatever the others write meanwhile."""
+        """Pages until it is looked again how many there are: others write, too, so there may be a few more than
+        AT_MOST."""
 
     def room_for_more(self) -> bool:
         """For one more, which is to be written then."""

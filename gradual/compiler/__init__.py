@@ -59,7 +59,8 @@ def compiled(entry: str, modules: tuple[ModuleType, ...], examples: Mapping[str,
 
     sources = [Path(str(file)) for file in (native.__file__, translation.__file__,
                                             *(module.__file__ for module in modules))]
-    records = [str(table.dtype.descr) for example in examples.values() for table in example]
+    records = [f"{name} {table.dtype.descr}" for example in examples.values() for name, table in
+               zip(example._fields, example, strict=True)]
     return native.function(
         entry, b"".join(path.read_bytes() for path in sources) + "".join(records).encode(),
         lambda: translation.Program(modules, examples).text(entry), len(_parameters(entry, modules)))

@@ -177,11 +177,12 @@ class Table:
         codes, names = _names(cells[-1], rows)
         nameless = stem(file)
         if (codes < 0).any():
-            codes = np.where(codes < 0, names.index(nameless) if nameless in names else len(names), codes)
+            own = names.index(nameless) if nameless in names else len(names)
+            codes = np.where(codes < 0, np.int64(own), codes)  # which may not fit into what holds the others
             names.append(nameless)
         self.bounds: Column = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1], [True]]))
-        share(len(self.bounds) - 1)
         """Where histories begin, and where the last one ends."""
+        share(len(self.bounds) - 1)
         self._names = [names[code] for code in codes[self.bounds[:-1]].tolist()]
 
     def histories(self, count: int, groups: Groups, rows: Rows) -> Iterator[History | InputError]:
@@ -226,7 +227,7 @@ class Operations:
         located, operates, rmws = kind != FENCE, kind <= FENCE, kind == RMW
         odd = (kind == _ODD) | (located & ((spelled < 0) | ~values.given)) | (rmws & ~reads.given)
         odd |= operates & ((thread < 0) | ~times.natural)
-        size, unfit = _sizes(width, located & operates)
+        size, unfit = _sizes(width, located & operates, located & ~operates)
         annotations, columns = others[:-len(PAIRS)] or [None] * 5, others[-len(PAIRS):]
         said, strange = _annotations(annotations, kind, orders, marks)
         odd |= unfit | (operates & strange)
@@ -467,14 +468,14 @@ def _annotations(cells: Sequence[Any], kind: Column, orders: Column, marks: Colu
     return found, odd
 
 
-def _sizes(array: Integers | Words | None, accesses: Column) -> tuple[Column | None, Column]:
+def _sizes(array: Integers | Words | None, accesses: Column, statements: Column) -> tuple[Column | None, Column]:
     """How many bytes each access has, 0 where nobody says, None where nobody does at all; and where no access has so
-    many."""
+    many, or a statement says any."""
     if array is None:
         return None, np.broadcast_to(np.False_, len(accesses))
     told = _numbers(array, len(accesses))
     size = np.where(accesses & told.given, told.value, 0)
-    unfit = accesses & ~(told.absent | (told.given & np.isin(told.value, SIZES)))
+    unfit = accesses & ~(told.absent | (told.given & np.isin(told.value, SIZES))) | (statements & ~told.absent)
     return (size.astype(np.int32) if size.any() else None), unfit
 
 

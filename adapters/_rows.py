@@ -321,10 +321,12 @@ def _add(builder: Builder, line: int, cells: Cells) -> None:
     kind, orders, marks = _op(op)
     if kind in (_INIT, UNKNOWN):
         where = None if _absent(address) else name(address, "address")
-        builder.initial(where, None if kind == UNKNOWN else number(value, "value"), line=line)
+        if kind == UNKNOWN and not _absent(value):
+            raise ValueError("nobody knows the value of an unknown location; leave the value out, or write init")
+        builder.initial(where, None if kind == UNKNOWN else number(value, "value"), line=line, size=_bytes(size))
         return
     if kind == _FINAL:
-        builder.final(name(address, "address"), number(value, "value"), line=line)
+        builder.final(name(address, "address"), number(value, "value"), line=line, size=_bytes(size))
         return
     more: More = {"marks": marks} if marks else {}
     if others and others.count(None) + others.count("") < len(others):

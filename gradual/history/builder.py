@@ -22,13 +22,12 @@ from gradual.history.annotations import (
     Column,
     annotated,
 )
-from gradual.history.cells import WIDEST
 from gradual.history.columns import FENCE, NO_LOCATION, READ, RMW, WRITE, History, Kind
 from gradual.history.errors import InputError, NoAccess
 from gradual.history.options import DEFAULT, Options
 from gradual.history.reads_from import by_values, history_from_columns
 from gradual.history.sizes import Sizes
-from gradual.history.values import first_byte, location_key, word
+from gradual.history.values import location_key, word
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -98,6 +97,8 @@ class Builder:
         self._initial_default: int | None = None if options.unknown else options.initial
         self._elsewhere: int | None = None
         self._final: dict[int, tuple[int, int]] = {}
+        self._sized: list[tuple[int, int, int]] = []
+        """Of initial and final values the location, how many bytes they are said to have (0: nobody says), the line."""
         self._left_out: tuple[int, int] | None = None
         self._own: dict[str, list[int]] = defaultdict(list)
         """The operations of each thread, by the numbers that dependencies name them with."""
@@ -147,21 +148,24 @@ class Builder:
         if more:
             self._annotate(thread, more, line)
 
-    def initial(self, address: int | str | None, value: int | None, *, line: int = 0) -> None:
+    def initial(self, address: int | str | None, value: int | None, *, line: int = 0, size: int = 0) -> None:
         """The value of a location before any write, None if nobody knows it; of every location where `address` is
-        None."""
+        None. Its bytes are those of the widest access that begins there, `size` says no more."""
         value = None if value is None else self._word(value, line)
         if address is None:
             self._initial_default = self._elsewhere = value
-        elif (location := self._location(address, line)) != NO_LOCATION and (
-                self._initial.setdefault(location, value) != value):
-            raise self.error(f"{self._location_names[location]} is given two initial values", line)
+        elif (location := self._location(address, line)) != NO_LOCATION:
+            self._sized.append((location, size, line))
+            if self._initial.setdefault(location, value) != value:
+                raise self.error(f"{self._location_names[location]} is given two initial values", line)
 
-    def final(self, address: int | str, value: int, *, line: int = 0) -> None:
-        """The value a location must be left with: a constraint on its last write."""
+    def final(self, address: int | str, value: int, *, line: int = 0, size: int = 0) -> None:
+        """The value a location must be left with: a constraint on its last write. Its bytes are those of the widest
+        access that begins there, `size` says no more."""
         location = self._location(address, line)
         if location == NO_LOCATION:
             return
+        self._sized.append((location, size, line))
         value = self._word(value, line)
         if self._final.setdefault(location, (value, line))[0] != value:
             raise self.error(f"{self._location_names[location]} is given two final values", line)
@@ -338,6 +342,7 @@ class Builder:
         if sizes is not None:
             sizes.refuse_names()
             sizes.refuse_wraps()
+            sizes.refuse_other_widths(self._sized)
             read, written = (sizes.fitting(values, location, size, line) for values in (read, written))
         mixed = sizes is not None and sizes.mixed
         if mixed:
@@ -384,7 +389,9 @@ class Builder:
 
     def _given_initially(self) -> list[int]:
         """The locations that have an initial value of their own, or none that is known."""
-        return [at for key, at in self._locations.items() if at in self._initial or key in self.options.initial_at]
+        image = self.options.image
+        return [at for key, at in self._locations.items() if at in self._initial or key in self.options.initial_at
+                or (image is not None and image.tells(key))]
 
     def _tear(self, sizes: Sizes, rows: Column) -> None:
         """Mark misaligned reads and writes as several accesses."""
@@ -403,20 +410,27 @@ class Builder:
             raise self.error("accesses of different sizes overlap, so what bytes hold where every location starts "
                              f"with {self._initial_default} is not defined; give initial values by their addresses")
         keys = [*self._locations]
-        told = {at: int(initial[at]) for at in self._given_initially() if not unknown[at]}
-        held = sizes.memory(told, lambda at: 0, "initial")
+        given = self._given_initially()
+        held: dict[int, int | None] = {
+            byte: None for at in given if unknown[at] for byte in sizes.bytes_of(at)}
+        held |= sizes.memory({at: int(initial[at]) for at in given if not unknown[at]}, lambda at: 0, "initial")
         initial, unknown = initial.copy(), unknown.copy()
-        for at, key in enumerate(keys):
-            if (start := first_byte(key)) is not None and (wide := min(sizes.widest(at), WIDEST)):
-                found = [self._byte(byte, held) for byte in range(start, start + wide)]
+        for at in range(len(keys)):
+            found = [held[byte] if byte in held else self._byte(byte) for byte in sizes.bytes_of(at)]
+            if found:
                 unknown[at] = None in found
                 initial[at] = word(int.from_bytes(bytes((byte or 0) & 255 for byte in found), "little"))
         return initial, unknown
 
-    def _byte(self, address: int, held: dict[int, int]) -> int | None:
-        """What memory holds at an address: as is told, by the image, or as everywhere; None: nobody knows."""
-        image = None if self.options.image is None else self.options.image.value(address, 1)
-        return held.get(address, self._initial_default if image is None else image)
+    def _byte(self, address: int) -> int | None:
+        """What memory holds at an address of which nothing is told: by the image, or as everywhere; None: nobody
+        knows."""
+        image = self.options.image
+        if image is not None and image.tells(address):
+            raise self.error(f"no access starts at {address:#x}, so the bytes of the initial value that the file has "
+                             "for it are not known; give it at the address of an access")
+        found = None if image is None else image.value(address, 1)
+        return self._initial_default if found is None else found
 
     def _annotations(self, size: Column) -> Annotations:
         found: dict[str, Column] = {"size": size}

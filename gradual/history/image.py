@@ -51,6 +51,10 @@ class Image:
         self._big = big
         self._values = values or {}
 
+    def tells(self, address: int | str) -> bool:
+        """Has it a value for just this location, whatever its width?"""
+        return address in self._values
+
     def value(self, address: int | str, size: int = 0) -> int | None:
         """What a location of so many bytes (0: nobody says) held; None where the file does not say."""
         if address in self._values:

@@ -7,6 +7,7 @@ import numpy as np
 from gradual.history.annotations import Column
 from gradual.history.columns import NO_LOCATION, NO_SOURCE, THIN_AIR, History
 from gradual.history.reads_from import by_values
+from gradual.history.sizes import low_bytes
 
 
 def part(history: History, operations: Column, finals: Column) -> History:
@@ -14,8 +15,14 @@ def part(history: History, operations: Column, finals: Column) -> History:
 
     A read whose source is left out reads from thin air; of an ambiguous one, the writes that are left count. Threads
     and locations are those that are left, in the order in which they come up: so a reader of the written file numbers
-    them too.
+    them too. Where sizes mix, initial and final values have as many bytes as the widest access that is left; a final
+    value of more is left out.
     """
+    initial = history.initial
+    if history.mixed:
+        widest = _widest(history, operations)
+        finals = finals & (widest == _widest(history, np.ones_like(operations)))
+        initial = low_bytes(initial, widest)[0]
     places = locations_of(history, operations, finals)
     threads = _first(history.thread[operations])
     number = np.append(np.cumsum(operations) - 1, [0, 0, 0, 0])  # room for the sources that are no operations
@@ -31,7 +38,7 @@ def part(history: History, operations: Column, finals: Column) -> History:
         _index(threads, len(history.threads))[history.thread[operations]], history.kind[operations],
         np.append(_index(places, len(history.locations)), np.int32(NO_LOCATION))[history.location[operations]],
         history.read[operations], history.written[operations], renumbered(history.source[operations]),
-        history.line[operations], history.tick[operations], history.initial[places],
+        history.line[operations], history.tick[operations], initial[places],
         np.where(finals[places], renumbered(history.final[places]), NO_SOURCE).astype(np.int32),
         np.where(finals[places], history.final_value[places], 0),
         np.where(finals[places], history.final_line[places], -1), history.notes,
@@ -39,6 +46,14 @@ def part(history: History, operations: Column, finals: Column) -> History:
         None if history.unknown is None else history.unknown[places], history.mixed, None,
         **(history.some(operations).annotations() | _control(history, operations)))
     return by_values(found) if found.ambiguous or found.unknown is not None else found
+
+
+def _widest(history: History, operations: Column) -> Column:
+    """How many bytes the widest of some accesses to each location has."""
+    found = np.zeros(len(history.locations) + 1, dtype=np.int64)  # the last one is for fences
+    if history.size is not None:
+        np.maximum.at(found, history.location[operations], history.size[operations])
+    return found[:-1]
 
 
 def _control(history: History, operations: Column) -> dict[str, Column]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from gradual.history.annotations import Column
 from gradual.history.cells import WIDEST, Span, clusters
 from gradual.history.columns import NO_LOCATION
 from gradual.history.errors import InputError
-from gradual.history.values import first_byte, span_text
+from gradual.history.values import bytes_text, first_byte, span_text
 
 Error = Callable[[str, int], InputError]
 ADDRESSES = 1 << 64
@@ -75,6 +75,14 @@ class Sizes:
             if span.start < ADDRESSES < span.end:
                 raise self._error(f"this access of {shape.size} bytes at {span.start:#x} goes beyond the last address, "
                                   f"{ADDRESSES - 1:#x}", self._line[shape])
+
+    def refuse_other_widths(self, told: Iterable[tuple[int, int, int]]) -> None:
+        """An initial or final value has as many bytes as the widest access that begins where it is."""
+        for location, size, line in told:
+            if size and (widest := self.widest(location)) and size != widest:
+                raise self._error(f"this value is said to have {bytes_text(size)}, and the widest access that begins "
+                                  f"at {self._at(location)} has {bytes_text(widest)}; give it that many, and a value "
+                                  "of its own to each location", line)
 
     def refuse_what_is_not_defined(self) -> None:
         """Of a history that mixes sizes. Raises InputError."""
@@ -145,15 +153,17 @@ class Sizes:
         return held
 
     def _bytes(self, location: int, value: int, line: int, what: str) -> Iterator[tuple[int, int]]:
-        key, widest = self._start[location], self.widest(location)
-        if key is None:
-            return
-        if not widest:
+        key = self._start[location]
+        if key is not None and not self.widest(location):
             for span in self._around(key)[:1]:
                 raise self._error(f"no access starts at {key:#x}, so the bytes of its {what} value are not known; "
                                   f"give that of {span_text(span.start, span.end - span.start)}", line)
-            return
-        yield from enumerate((value & (1 << 64) - 1).to_bytes(8, "little")[:min(widest, WIDEST)], key)
+        yield from zip(self.bytes_of(location), (value & (1 << 64) - 1).to_bytes(8, "little"), strict=False)
+
+    def bytes_of(self, location: int) -> range:
+        """The addresses of the bytes that a location has, as far as values have any."""
+        start = self._start[location]
+        return range(0) if start is None else range(start, start + min(self.widest(location), WIDEST))
 
     def widest(self, location: int) -> int:
         return self._widest.get(location, 0)

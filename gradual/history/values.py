@@ -83,6 +83,15 @@ def first_byte(address: int | str) -> int | None:
     return key if isinstance(key, int) and key >= 0 else None
 
 
+def bytes_text(size: int) -> str:
+    """How many bytes.
+
+    >>> bytes_text(1), bytes_text(4)
+    ('1 byte', '4 bytes')
+    """
+    return "1 byte" if size == 1 else f"{size} bytes"
+
+
 def span_text(start: int, size: int) -> str:
     """Some bytes of memory, by their addresses.
 

@@ -15,6 +15,8 @@ class Pieces(NamedTuple):
     """The first line that is neither blank nor a comment must stand before them."""
     named: bool
     """Each says whose history it belongs to, if there are several."""
+    end: re.Pattern[bytes] | None = None
+    """How lines end with which a history ends, where that is said."""
 
 
 class Text(NamedTuple):

@@ -201,8 +201,8 @@ def in_real_time(history: History) -> History | InputError:
 
 LINES = 6000
 """Lines of a stream that are read together, if so many have come."""
-MOMENT = 0.05
-"""Seconds to wait for more of them."""
+MOMENT, AT_LEAST = 0.05, 0.2
+"""Seconds to wait for more of them; and how often, at least, what has come is handed on."""
 
 
 def pieces(path: str | os.PathLike[str], format: str | None, options: Options) -> Iterator[History | InputError]:
@@ -228,21 +228,36 @@ def _parts(texts: Iterator[tuple[int, bytes]], name: str, file: str, options: Op
     if how is None:
         can = ", ".join(n for n in adapters.names() if adapters.pieces(n))
         raise InputError(f"{name} cannot be read as a stream; these can: {can} (`gradual convert` writes them)", file)
-    header, called = b"", ""
+    header, called, closed = b"", "", False
     for before, text in texts:
         if how.headed and not header:
             header, skipped, text = _header(text)
             before += skipped
         shift = before - 1 if how.headed else before
-        for item in adapters.adapter(name).read(io.BytesIO(header + text), file, options):
+        ended = closed
+        for item in _read_part(name, header, text, file, options):
             if isinstance(item, InputError):
                 raise InputError(item.message, file, item.line + shift if item.line else 0, item.history)
             if not len(item) and not (item.final_line >= 0).any():
                 continue
-            if how.named and item.name != (called := called or item.name):
-                raise InputError(f"a stream is one history, and after {visible(called)} comes {visible(item.name)}; "
-                                 "leave --stream out", file, int(item.line[0]) + shift if len(item) else 0)
+            called = called or item.name
+            if item.name != called if how.named else ended:
+                comes = visible(item.name) if how.named else "more"
+                raise InputError(f"a stream is one history, and after {visible(called)} comes {comes}; leave --stream "
+                                 "out", file, int(item.line[0]) + shift if len(item) else 0)
             yield item.further_down(shift)
+            ended = True  # for whatever else these lines have
+        closed = closed or bool(called and how.end and how.end.search(text))
+
+
+def _read_part(name: str, header: bytes, text: bytes, file: str, options: Options) -> Iterator[History | InputError]:
+    """What some lines say; where the first of it is an error, what the lines before that say comes first."""
+    read, lines = adapters.adapter(name).read, text.splitlines(keepends=True)
+    for number, item in enumerate(read(io.BytesIO(header + text), file, options)):
+        if isinstance(item, InputError) and not number and (good := lines[:max(item.line - 1 - bool(header), 0)]):
+            yield from (part for part in read(io.BytesIO(header + b"".join(good)), file, options)
+                        if isinstance(part, History))
+        yield item
 
 
 def _header(text: bytes) -> tuple[bytes, int, bytes]:
@@ -256,8 +271,9 @@ def _whole_lines(stream: BinaryIO, raw: BinaryIO) -> Iterator[tuple[int, bytes]]
     """What has come, up to the end of a line, and the number of lines before."""
     rest, count = b"", 0
     while piece := cast(io.BufferedReader, stream).read1(HEAD):
-        held, lines = [rest, piece], piece.count(b"\n")
-        while lines < LINES and _more(raw) and (piece := cast(io.BufferedReader, stream).read1(HEAD)):
+        held, lines, until = [rest, piece], piece.count(b"\n"), time.monotonic() + AT_LEAST
+        while lines < LINES and time.monotonic() < until and _more(raw) and (
+                piece := cast(io.BufferedReader, stream).read1(HEAD)):
             held.append(piece)
             lines += piece.count(b"\n")
         data = b"".join(held)

@@ -156,7 +156,7 @@ class Following:
                  f"{at.line}, {at.window} in the window, {time.monotonic() - self._started:.2f} s){told}")
         if verdict.verdict != "violation":
             return [first]
-        if isinstance(verdict.evidence, ThinAir):
+        if isinstance(verdict.evidence, ThinAir) and verdict.message:  # of what was forgotten only that tells
             return [first, f"    {verdict.message}"]
         lines = brief(verdict, end.history, stream.model).splitlines()
         return [first, *(f"    {line}" for line in (*lines, *self._notes(stream, verdict)))]

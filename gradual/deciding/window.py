@@ -184,7 +184,8 @@ class Window:
             initial = self._elsewhere if known == len(self.names) else int(self._first[known])  # nothing is said here
         initial = self._as_bytes(initial, name)
         if known < len(self.names) and initial != self._first[known]:
-            raise InputError(f"{visible(name)} is given two initial values", block.file,
+            raise InputError(f"{visible(name)} is given two initial values; in a stream what a location starts with "
+                             "comes before all that is done there", block.file,
                              int(block.line[0]) if len(block) else 0, block.name)
         if known == len(self.names):
             self.names.append(name)

@@ -212,7 +212,7 @@ class _Run:
         core.loads[int(fields[0])] = self._shown(line, *fields[1:])
 
     def _load_commits(self, core: _Core, line: int, fields: tuple[bytes, ...]) -> None:
-        core.load = self._fresh("load", core.load, core.loads.pop(int(fields[0]), None), line)
+        core.load = self._fresh("load", core.load, core.loads.pop(int(fields[0]), None), core.store, line)
 
     def _flush(self, core: _Core, line: int, fields: tuple[bytes, ...]) -> None:
         core.loads.clear()
@@ -225,14 +225,19 @@ class _Run:
         entry = int(fields[0])
         if fields[1] is not None:
             core.executed[entry] = core.stores[entry] = self._shown(line, *fields[1:])
-        core.store = self._fresh("store", core.store, core.executed.pop(entry, None), line)
+        core.store = self._fresh("store", core.store, core.executed.pop(entry, None), core.load, line)
 
-    def _fresh(self, what: str, before: _Access | None, found: _Access | None, line: int) -> _Access:
+    def _fresh(self, what: str, before: _Access | None, found: _Access | None, beside: _Access | None,
+               line: int) -> _Access:
+        """What an instruction reads or writes, `beside` what it does else: an rmw does both at one place."""
         if found is None:
             raise self._error(f"a {what} commits that has not executed: the log must start earlier, or have its line "
                               f"rv {what} exe", line)
         if before is not None:
             raise self._error(f"a second {what} commits before the instruction of the first one does (rv commit)", line)
+        if beside is not None and (beside.address, beside.size) != (found.address, found.size):
+            raise self._error(f"this {what} commits at {found.address:#x} before the instruction of line {beside.line} "
+                              f"does (rv commit), which accesses {beside.address:#x}", line)
         return found
 
     def _broadcast(self, core: _Core, line: int, fields: tuple[bytes, ...]) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from gradual.history import value_text
 from gradual.programs.expressions import Address, Pointer
 from gradual.programs.scan import Cursor
 
@@ -31,7 +30,7 @@ class Equal:
     value: int
 
     def __str__(self) -> str:
-        return f"{self.place}={value_text(self.value)}"
+        return f"{self.place}={self.value!s}"
 
 
 @dataclass(frozen=True)
@@ -83,6 +82,15 @@ def values(part: Proposition) -> set[int]:
         return {part.value}
     inner = (part.operand,) if isinstance(part, Not) else part.operands
     return {value for operand in inner for value in values(operand)}
+
+
+def rewritten(part: Proposition, change: Callable[[Equal], Proposition]) -> Proposition:
+    """The same of other comparisons."""
+    if isinstance(part, Equal):
+        return change(part)
+    if isinstance(part, Not):
+        return Not(rewritten(part.operand, change))
+    return type(part)(tuple(rewritten(operand, change) for operand in part.operands))
 
 
 def holds(part: Proposition, outcome: Mapping[Place, int]) -> bool:

@@ -416,6 +416,8 @@ class Executions:
         atom = int(backend.add_atom())
         for literal in literals:
             backend.add_rule([atom], [literal])
+        if not literals:  # an atom without rules may turn out to be another one, of the solver's own
+            backend.add_rule([], [atom])
         return atom
 
 

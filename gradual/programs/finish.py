@@ -35,8 +35,9 @@ def finish(program: Program, cursor: Cursor) -> Program:
             raise ProgramError(f"nothing in this program is called {value}, which something is compared with",
                                program.file, line)
     stem = os.path.basename(program.file).split(".")[0].strip("-")
-    initial = {at: value for at, value in program.initial.items() if value}
-    return replace(program, name=program.name or stem or "program", initial=initial)
+    held = program.as_held()
+    initial = {at: value for at, value in held.initial.items() if value}
+    return replace(held, name=program.name or stem or "program", initial=initial)
 
 
 def has(program: Program, register: Register) -> bool:

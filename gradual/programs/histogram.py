@@ -14,7 +14,16 @@ from dataclasses import dataclass, field, replace
 
 from gradual.history import InputError
 from gradual.models import Model
-from gradual.programs.condition import And, Equal, Place, Register, parse_place, parse_value
+from gradual.programs.condition import (
+    And,
+    Equal,
+    Or,
+    Place,
+    Proposition,
+    Register,
+    parse_place,
+    parse_value,
+)
 from gradual.programs.executions import Executions
 from gradual.programs.finish import has
 from gradual.programs.forbidden import explain
@@ -101,7 +110,7 @@ class Judge:
         return [self._state(state, histogram.file) for state in histogram.states]
 
     def _state(self, state: State, file: str) -> Judged:
-        proposition = And(tuple(Equal(place, value) for place, value in state_values(self.program, state, file)))
+        proposition = And(tuple(self._is(place, value) for place, value in state_values(self.program, state, file)))
         found = Judged(state)
         for executions in self._executions:
             if executions.satisfying(proposition) is not None:
@@ -110,6 +119,13 @@ class Judge:
             found.why_not = {executions.model.name: explain(self.program, executions.model, proposition)[0]
                              for executions in self._executions}
         return found
+
+
+    def _is(self, place: Place, value: int) -> Proposition:
+        """A log that shows words in hex shows no sign."""
+        same = Equal(place, self.program.held(place, value))
+        without_sign = isinstance(place, Register) and 1 << 31 <= value < 1 << 32
+        return Or((same, Equal(place, value - (1 << 32)))) if without_sign else same
 
 
 def state_values(program: Program, state: State, file: str) -> Iterator[tuple[Place, int]]:

@@ -6,7 +6,6 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from gradual.history import value_text
 from gradual.models import Model
 from gradual.programs.condition import Condition, Place, holds
 from gradual.programs.executions import Outcome
@@ -92,7 +91,7 @@ class Observation:
                 for outcome, count in sorted((self.outcomes or {}).items())]
 
     def text(self, outcome: Outcome) -> str:
-        return " ".join(f"{place if not isinstance(place, str) else f'[{place}]'}={value_text(value)};"
+        return " ".join(f"{place if not isinstance(place, str) else f'[{place}]'}={value!s};"
                         for place, value in self.named(outcome).items())
 
     def _verdict(self) -> list[str]:

@@ -29,9 +29,9 @@ class Observed:
     finals: tuple[tuple[str, int], ...] = ()
 
     def text(self, program: Program) -> str:
-        loads = [f"{event.thread}:{event.instruction.register}={value_text(value)};" for load, value in self.values  # type: ignore[union-attr]
+        loads = [f"{event.thread}:{event.instruction.register}={value!s};" for load, value in self.values  # type: ignore[union-attr]
                  if (event := program.events[load])]
-        return " ".join([*loads, *(f"[{location}]={value_text(value)};" for location, value in self.finals)])
+        return " ".join([*loads, *(f"[{location}]={value!s};" for location, value in self.finals)])
 
 
 @dataclass

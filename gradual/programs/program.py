@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import factorial, prod
 
-from gradual.programs.condition import Condition, Place, Proposition, Register, values
-from gradual.programs.expressions import Address, Pointer
+from gradual.programs.condition import Condition, Equal, Place, Proposition, Register, rewritten, values
+from gradual.programs.expressions import OPERATORS, Address, Pointer, Reg
 from gradual.programs.instructions import (
     CLASSES,
     FENCES,
+    Access,
     Class,
     Failed,
     Fence,
@@ -161,6 +162,36 @@ class Program:
         """The locations that stand in its text."""
         asked = [place for place in self._asked() if isinstance(place, str)]
         return tuple(dict.fromkeys([*self.mentioned, *asked]))
+
+    @cached_property
+    def _sizes(self) -> dict[str, int]:
+        """How many bytes locations have, as far as accesses in the text say."""
+        found: dict[str, int] = {}
+        for thread in self.threads:
+            for step in thread.instructions:
+                if isinstance(step, Load | Store | Rmw):
+                    found[step.location] = step.size
+                elif isinstance(step, Access):
+                    at = thread.constants.get(step.address.name) if isinstance(step.address, Reg) else step.address
+                    if isinstance(at, Address):
+                        found[str(at)] = step.size
+        return found
+
+    def held(self, place: Place, value: int) -> int:
+        """A number as it is held: by a location as loads get it, with its bytes and a sign."""
+        size = self._sizes.get(place, 0) if isinstance(place, str) else 0
+        return OPERATORS["signed"](value, 8 * size) if size and not isinstance(value, Pointer) else value
+
+    def as_held(self) -> Program:
+        """The same, with all numbers that are said of locations so."""
+        def change(part: Equal) -> Equal:
+            return Equal(part.place, self.held(part.place, part.value))
+
+        asked, only = self.condition, self.only
+        return replace(
+            self, initial={at: self.held(at, value) for at, value in self.initial.items()},
+            condition=asked and replace(asked, proposition=rewritten(asked.proposition, change)),
+            only=only and rewritten(only, change))
 
     @property
     def propositions(self) -> list[Proposition]:

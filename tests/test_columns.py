@@ -398,6 +398,17 @@ def test_histories_across_batches(together: int, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("name", ["arrow", "parquet"])
+def test_a_history_without_a_name_beside_many(name: str) -> None:
+    names = [None, *(f"h{n}" for n in range(128))]
+    columns = pa.table({"history": pa.array(names).dictionary_encode(), "thread": ["0"] * 129, "op": ["W"] * 129,
+                        "address": ["x"] * 129, "value": pa.array([*range(1, 130)])})
+    stream = io.BytesIO()
+    parquet.write_table(columns, stream) if name == "parquet" else feather.write_feather(columns, stream)
+    found = Read(name, stream.getvalue()).found
+    assert [item.name for item in found[1:]] == names[1:] and found[0].name not in names  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("name", ["arrow", "parquet"])
 def test_damaged_files(name: str) -> None:
     data = bytearray(written(name, *made(40)))
     for at in range(8, len(data), max(1, len(data) // 60)):

@@ -119,6 +119,23 @@ def test_an_error_is_raised_here() -> None:
         [*cores.at_once([lambda: 1 / 0, lambda: 1])]
 
 
+def test_where_nothing_is_left_to_wait_for() -> None:
+    """SIGCHLD is ignored by whoever started us: then children leave nothing behind."""
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        assert list(cores.at_once([lambda: 1, lambda: 2])) == [1, 2]
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+
+
+def test_where_there_are_no_more_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none() -> NoReturn:
+        raise OSError("too many open files")
+
+    monkeypatch.setattr(os, "pipe", none)
+    assert list(cores.at_once([os.getpid, os.getpid])) == [os.getpid()] * 2
+
+
 def test_where_there_are_no_more_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     def no_more() -> NoReturn:
         raise BlockingIOError

@@ -100,6 +100,25 @@ def test_sizes_and_signs() -> None:
         programs.parse(riscv("lw a0,0(s0)", "ld a0,0(s0)")).events  # noqa: B018
 
 
+@pytest.mark.parametrize(("given", "end", "observation"), [
+    ("x=0xffffffff;", "exists (0:a0=-1 /\\ x=-1)", "Always"), ("x=-1;", "exists (x=0xffffffff)", "Always"),
+    ("x=0xffffffff;", "exists (0:a0=0xffffffff)", "Never"), ("x=0xffffffff;", "forall (0:a0=-1)", "Always"),
+    ("x=0x80000000;", "filter (x=0x80000000) exists (0:a0=-2147483648)", "Always")])
+def test_locations_hold_words_with_a_sign(given: str, end: str, observation: str) -> None:
+    text = riscv("lw a0,0(s0)", given=given, end=end)
+    assert observe.answer(programs.parse(text), "rvwmo").frequency == observation
+
+
+def test_negative_numbers_are_told_in_decimals() -> None:
+    assert outcomes(riscv("lw a0,0(s0)", given="x=-1;", end="exists (0:a0=-1)")) == {"0:x10=-1;"}
+
+
+def test_a_condition_that_nothing_can_meet() -> None:
+    """An atom without rules is false, whatever else the solver calls so."""
+    text = riscv("lw a0,0(s0); sw a0,0(s1)", "lw a0,0(s1); sw a0,0(s0)", end="exists (0:a0=7 \\/ 1:a0=9)")
+    assert observe.answer(programs.parse(text), "rvwmo").frequency == "Never"
+
+
 def test_addresses_in_memory() -> None:
     text = riscv("sd s2,0(s1)", "ld a0,0(s1); lw a1,0(a0)", given="x=1; z=2; int *y=&x;",
                  end="exists (1:a0=z /\\ 1:a1=1)")
@@ -264,6 +283,15 @@ def test_a_log_of_litmus7(tmp_path: Path) -> None:
     (record,) = map(json.loads, done.stdout.splitlines())
     assert done.returncode == 0 and record["states"][0]["allowed"] == {"rvwmo": True, "sc": True}
     assert record["states"][0]["line"] == 4 and record["states"][0]["times"] == 999995
+
+
+def test_a_log_in_hex_has_no_signs(tmp_path: Path) -> None:
+    (tmp_path / "neg.litmus").write_text(riscv("lw a0,0(s0)", "li a0,-1; sw a0,0(s0)", end="exists (0:a0=-1)").replace(
+        "RISCV T", "RISCV neg"))
+    (tmp_path / "neg.log").write_text("Test neg Allow\nHistogram (2 states)\n5 *>0:x10=0xffffffff; [x]=0xffffffff;\n"
+                                      "7 :>0:x10=0x0; [x]=0xffffffff;\nOk\n\n")
+    done = run(tmp_path / "neg.litmus", "--observed", tmp_path / "neg.log", "--model", "sc")
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(("before", "after", "words"), [

@@ -108,6 +108,8 @@ def test_instruction_words_have_fences_dependencies_and_pairs() -> None:
     (["rv store com 0 3"], 1, "not executed"),
     (["rv store bro 0 3"], 1, "entry 3 of hart0 has no store"),
     ([access("store com", 0, 0, X, 1), access("store com", 0, 1, X, 2)], 2, "a second store"),
+    ([access("load exe", 0, 0, X, 1), "rv load com 0 0", access("store com", 0, 0, Y, 2)], 3,
+     "this store commits at 0x80002008 before the instruction of line 1 does"),
     ([access("load exe", 0, 0, X, 1, 3)], 1, "3 bytes"),
     (["rv load exe 0 0 4 xyz 1"], 1, "expected rv load exe HART ENTRY BYTES ADDRESS VALUE, found"),
     (["rv commit 0 80000000", "rv commit zero"], 2, "expected rv commit"),

@@ -399,6 +399,44 @@ def test_what_memory_starts_and_ends_with_must_fit() -> None:
             builder.build()
 
 
+@pytest.mark.parametrize("way", [("check",), ("check", "--stream")])
+@pytest.mark.parametrize(("rows", "words"), [
+    (",init,0x80,1,,4\n0,R,0x80,1,,8\n", "said to have 4 bytes, and the widest access that begins at 0x80 has 8 bytes"),
+    (",final,0x80,1,,1\n0,W,0x80,1,,2\n", "said to have 1 byte, and the widest access that begins at 0x80 has 2 bytes"),
+    (",unknown,0x80,7,,8\n0,W,0x80,1,,8\n", "nobody knows the value of an unknown location"),
+])
+def test_what_is_said_of_memory_is_of_whole_accesses(tmp_path: Path, way: tuple[str, ...], rows: str,
+                                                     words: str) -> None:
+    (tmp_path / "said.csv").write_text(HEAD + rows)
+    found = run(*way, tmp_path / "said.csv")
+    assert found.returncode == 2 and words in found.stdout, found.stdout + found.stderr
+
+
+def test_what_is_said_of_memory_counts_where_sizes_mix(tmp_path: Path) -> None:
+    trace, image = tmp_path / "mixed.csv", tmp_path / "image.csv"
+    trace.write_text(HEAD + "0,R,0x80,0x11,,1\n0,R,0x84,0x22,,1\n1,W,0x80,0,,8\n1,R,0x84,0,,2\n")
+    assert run("check", trace).returncode == 1  # memory starts with zeros
+    for said, words in (("0x80,0x2200000011\n", "SC consistent"), ("0x80,0x2200000011\n0x84,0x22\n", "SC consistent"),
+                        ("0x80,0x2300000011\n", "SC violated"), ("0x82,1\n", "no access starts at 0x82"),
+                        ("0x80,0x11\n0x84,0x22\n", "byte 0x84 is given two initial values"),
+                        ("0x84,0x12345\n", "does not fit into the 2 bytes at 0x84")):
+        image.write_text("address,value\n" + said)
+        assert words in run("check", trace, "--initial-from", image).stdout
+    trace.write_text(HEAD + ",unknown,0x80,,,8\n0,R,0x80,0x11,,1\n0,R,0x84,0x22,,1\n1,W,0x80,0,,8\n")
+    assert run("check", trace).returncode == 0
+    trace.write_text(trace.read_text() + "1,R,0x88,3,,1\n")
+    assert run("check", trace).returncode == 1
+
+
+def test_shrinking_cuts_what_is_said_of_memory(tmp_path: Path) -> None:
+    trace = tmp_path / "said.csv"
+    trace.write_text(HEAD + ",init,0x80,0x1122334455667788,,\n,final,0x80,0x1122334455667788,,\n0,R,0x80,"
+                     "0x1122334455667788,,8\n0,R,0x80,0x7788,,2\n1,R,0x84,0x99,,1\n")
+    shrunk = run("shrink", trace, "-o", tmp_path / "small.csv")
+    assert shrunk.returncode == 0, shrunk.stdout + shrunk.stderr
+    assert run("check", tmp_path / "small.csv").returncode == 1
+
+
 def test_a_stream_learns_sizes_late() -> None:
     stream = Stream(load("sc"))
     for value, size in ((None, 0), (0xFFFF, 2)):

@@ -319,6 +319,54 @@ def test_bad_streams(text: str, message: str) -> None:
     assert done.returncode == 2 and message in done.stdout and "Traceback" not in done.stderr
 
 
+def test_what_stands_before_an_error_is_taken() -> None:
+    done = run(HEADER + "0,W,x,1\n1,R,x,1\n1,R,x,0\n0,Q,x,1\n", *STREAM, "sc")
+    assert done.returncode == 1 and "SC violation" in done.stdout and "R x=0 (thread 1, line 4)" in done.stdout
+
+
+def test_the_lines_of_a_stream_are_handed_on_in_time() -> None:
+    """However little comes at a time, and however fast."""
+    with suppress(BrokenPipeError), subprocess.Popen(
+            [*GRADUAL, *STREAM, "sc"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          text=True) as process:
+        assert process.stdin and process.stdout
+        process.stdin.write(HEADER + "0,W,x,1\n0,R,x,0\n")
+        writer = Thread(target=_drip, args=(process,))
+        writer.start()
+        assert "SC violation" in process.stdout.readline()
+        process.kill()
+        writer.join()
+
+
+def _drip(process: subprocess.Popen[str]) -> None:
+    """A line every hundredth of a second, for ten seconds."""
+    assert process.stdin
+    with suppress(BrokenPipeError):
+        for n in range(1000):
+            process.stdin.write(f"1,W,y,{n + 1}\n")
+            process.stdin.flush()
+            time.sleep(0.01)
+
+
+@pytest.mark.parametrize("more", ["0: M[0] := 3\n", "# more\n0: M[0] := 3\ncheck\n"])
+def test_check_ends_a_stream_of_axe(more: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, trace = "0: M[0] := 1\n1: M[0] == 1\ncheck # the end\n", tmp_path / "trace.axe"
+    for lines in (1, 6000):
+        monkeypatch.setattr(files, "LINES", lines)
+        monkeypatch.setattr(files, "HEAD", 8 * lines)
+        trace.write_text(text)
+        assert not [piece for piece in files.pieces(trace, None, Options()) if isinstance(piece, InputError)]
+        trace.write_text(text + more)
+        *found, error = files.pieces(trace, None, Options())
+        assert "a stream is one history, and after trace#1 comes more" in str(error)
+        assert sum(len(piece) for piece in found if isinstance(piece, History)) == 2
+
+
+def test_a_final_value_that_nobody_wrote_is_told() -> None:
+    done = run(HEADER + "0,W,x,1\n1,W,x,2\n,final,x,3\n", *STREAM, "sc")
+    assert done.returncode == 1 and "SC violation" in done.stdout and "x is left with 3 (line 4)" in done.stdout
+
+
 def test_options_that_do_not_go_together() -> None:
     for arguments in (["-", "-", "--stream"], ["-", "--stream", "--witness", "w"], ["-", "--window", "5"],
                       ["-", "--stream", "--model", "rvwmo"]):

@@ -202,6 +202,16 @@ def test_random_programs_by_sets_of_pairs() -> None:
     assert judged > 300
 
 
+def test_atomics_that_count_are_small_programs() -> None:
+    """Two harts add 1 twice each: there are as many executions as orders."""
+    text = riscv("li a1,1; amoadd.w a0,a1,(s0); amoadd.w a0,a1,(s0)", "li a1,1; amoadd.w a0,a1,(s0); amoadd.w a0,a1,(s0)",
+                 end="exists (x=4)")
+    program = programs.parse(text)
+    assert programs.count(program, "rvwmo") == 6 and program.size < 1e5
+    for program in random_programs(8, 40, amos=True):
+        assert program.size > 3000 or programs.count(program, "generic") <= program.size
+
+
 def test_executions_are_certified() -> None:
     for program in random_programs(6, 12, amos=True):
         for execution, _ in zip(Executions(program, "rvwmo"), range(3), strict=False):

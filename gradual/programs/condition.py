@@ -76,12 +76,12 @@ def places(part: Proposition) -> tuple[Place, ...]:
     return tuple(dict.fromkeys(place for operand in part.operands for place in places(operand)))
 
 
-def values(part: Proposition) -> set[int]:
-    """The numbers that it compares with."""
+def comparisons(part: Proposition) -> set[Equal]:
+    """What it consists of."""
     if isinstance(part, Equal):
-        return {part.value}
+        return {part}
     inner = (part.operand,) if isinstance(part, Not) else part.operands
-    return {value for operand in inner for value in values(operand)}
+    return {found for operand in inner for found in comparisons(operand)}
 
 
 def rewritten(part: Proposition, change: Callable[[Equal], Proposition]) -> Proposition:

@@ -19,7 +19,7 @@ from gradual.history import INITIAL
 from gradual.history.annotations import ACQUIRE, EXCLUSIVE, RCPC, RELEASE
 from gradual.models.clingo import demanded
 from gradual.programs.condition import And, Equal, Not, Place, Proposition, Register
-from gradual.programs.expressions import Address, Known, Pointer
+from gradual.programs.expressions import Known, number_of
 from gradual.programs.instructions import Failed, Fence, Rmw, Store
 from gradual.programs.program import Program
 from gradual.programs.scan import ProgramError
@@ -79,11 +79,6 @@ def _ends_with(program: Program, execution: Execution, place: Place) -> int:
     if isinstance(held, Returned):
         return value_of(program, execution.rf[held.load], program.events[held.load].location or "")
     return number_of(held)
-
-
-def number_of(held: Known) -> int:
-    """What a register holds, as outcomes have it."""
-    return Pointer(held) if isinstance(held, Address) else held
 
 
 class Refused(ProgramError):

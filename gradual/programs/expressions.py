@@ -52,6 +52,11 @@ class Pointer(int):
         return str(self.address)
 
 
+def number_of(held: int | Address) -> int:
+    """What a register holds, as outcomes have it."""
+    return Pointer(held) if isinstance(held, Address) else held
+
+
 @dataclass(frozen=True)
 class Apply:
     """`(add a b)`."""

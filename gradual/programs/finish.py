@@ -6,7 +6,7 @@ import os
 from dataclasses import replace
 
 from gradual.programs import riscv
-from gradual.programs.condition import Register, places, values
+from gradual.programs.condition import Register, comparisons, places
 from gradual.programs.expressions import Pointer
 from gradual.programs.instructions import Branch, Label, Thread
 from gradual.programs.program import Program
@@ -30,7 +30,7 @@ def finish(program: Program, cursor: Cursor) -> Program:
         if isinstance(place, str) and place.split("+")[0] not in accessed:
             raise ProgramError(f"nothing in this program is called {place} (registers are written 0:{place})",
                                program.file, line)
-    for value in {value for part in program.propositions for value in values(part)}:
+    for value in {part.value for asked in program.propositions for part in comparisons(asked)}:
         if isinstance(value, Pointer) and value.address.base not in accessed:
             raise ProgramError(f"nothing in this program is called {value}, which something is compared with",
                                program.file, line)

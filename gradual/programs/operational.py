@@ -13,7 +13,8 @@ from gradual.machines.components import Machine, MachineError, machine_of
 from gradual.machines.exploring import Exploration
 from gradual.models import Model
 from gradual.programs.condition import Place
-from gradual.programs.executions import Outcome, number_of, value_of
+from gradual.programs.executions import Outcome, value_of
+from gradual.programs.expressions import number_of
 from gradual.programs.instructions import Fence, Load, Rmw, Store
 from gradual.programs.observation import Observation
 from gradual.programs.program import Program

@@ -7,13 +7,14 @@ the ways that were taken, its reads-from and its store order.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from math import factorial, prod
+from operator import or_
 
-from gradual.programs.condition import Condition, Equal, Place, Proposition, Register, rewritten, values
-from gradual.programs.expressions import OPERATORS, Address, Pointer, Reg
+from gradual.programs.condition import Condition, Equal, Place, Proposition, Register, comparisons, rewritten
+from gradual.programs.expressions import OPERATORS, Address, Known, Pointer, Reg, number_of
 from gradual.programs.instructions import (
     CLASSES,
     FENCES,
@@ -31,7 +32,18 @@ from gradual.programs.instructions import (
     sets,
 )
 from gradual.programs.scan import ProgramError
-from gradual.programs.unfolding import NO_BOUNDS, Bounds, Domain, End, Event, Unfoldable, Unfolding, unfold, values_text
+from gradual.programs.unfolding import (
+    NO_BOUNDS,
+    Bounds,
+    Domain,
+    End,
+    Event,
+    Returned,
+    Unfoldable,
+    Unfolding,
+    unfold,
+    values_text,
+)
 
 __all__ = ["CLASSES", "FENCES", "Bounds", "Class", "End", "Event", "Fence", "Instruction", "Load", "Program", "Rmw",
            "Step", "Store", "Thread"]
@@ -68,13 +80,27 @@ class Program:
         domain = Domain(self.initial, self.bounds.values, start)
         try:
             found = unfold(self.threads, domain, self.bounds, every)
-            domain.ask({value for part in self.propositions for value in values(part)})
+            asked = {part for proposition in self.propositions for part in comparisons(proposition)}
+            domain.ask({part.value for part in asked if every or not self._can_be(part, found, domain)})
             if any(event.returns is not None for event in found.events):
                 found = unfold(self.threads, domain, self.bounds, every)
         except Unfoldable as error:
             raise ProgramError(str(error), self.file, error.line) from None
         self._one_size(found)
         return found, domain.all(self._locations(found))
+
+    @staticmethod
+    def _can_be(part: Equal, found: Unfolding, domain: Domain) -> bool:
+        """Can this come about by what is stored? Else it would be out of thin air, and so would others be."""
+        def can_be(held: Known | Returned) -> bool:
+            if not isinstance(held, Returned):
+                return part.value == number_of(held)
+            load = found.events[held.load]
+            return part.value in domain.returned(load.location or "", load.load)
+
+        if not isinstance(part.place, Register):
+            return part.value in domain.ways(part.place)
+        return any(can_be(end.registers.get(part.place.name, 0)) for end in found.ends[part.place.thread])
 
     def _one_size(self, unfolding: Unfolding) -> None:
         """A location is one cell: what overlaps it is not told of."""
@@ -246,10 +272,27 @@ class Program:
     @property
     def size(self) -> int:
         """Its executions without any model: a source for each load, an order of the stores for each location. Of a
-        program that branches, a bound: as if the events of all ways took place."""
-        stores = Counter(event.location for event in self.events if event.writes)
-        sources = prod(stores[event.location] + (not event.writes) for event in self.loads)
-        return sources * prod(factorial(count) for count in stores.values())
+        program that branches, a bound: as if each location had all the stores that any way of each thread has."""
+        threads = [[self._way(end) for end in ends] for ends in self.ends]
+        stores, values = _most(threads, lambda event: event.location), _most(threads, _put)
+
+        def sources(load: Event) -> int:
+            if load.returns is None:
+                return stores[load.location] + (not load.writes)
+            there = (load.location, load.returns)
+            own = load.writes and _put(load) == there
+            return values[there] + (self.initial.get(load.location or "", 0) == load.returns) - own
+
+        ways = (sum(prod(sources(event) for event in way if event.reads) for way in thread) for thread in threads)
+        return prod(ways) * prod(map(factorial, stores.values()))
+
+    def _way(self, end: End) -> list[Event]:
+        """What takes place on the way to an end."""
+        found, at = list[Event](), end.event
+        while at is not None:
+            found.append(self.events[at])
+            at = self.events[at].before
+        return found
 
     def seen(self, events: Iterable[int]) -> list[int]:
         """Those of some events that memory sees: all but store-conditionals that fail."""
@@ -261,6 +304,19 @@ class Program:
         while before is not None and isinstance(self.events[before].instruction, Failed):
             before = self.events[before].before
         return before
+
+
+def _put(store: Event) -> tuple[str | None, int]:
+    """What it leaves, and where."""
+    return store.location, store.instruction.value  # type: ignore[union-attr]
+
+
+def _most(threads: Iterable[Iterable[list[Event]]], key: Callable[[Event], Hashable]) -> Counter[Hashable]:
+    """How many stores of a kind there can be: of each thread, those of the way that has most of it."""
+    found = Counter[Hashable]()
+    for ways in threads:
+        found += reduce(or_, (Counter(key(event) for event in way if event.writes) for way in ways))
+    return found
 
 
 def _by_thread(place: Place) -> tuple[int, str]:

@@ -20,6 +20,7 @@ from ._rows import (
     header,
     named,
     named_rows,
+    noted,
     operations,
     statements_after,
     statements_before,
@@ -61,7 +62,8 @@ def read(stream: BinaryIO, file: str, options: Options, opener: Callable[[Any], 
 
     try:
         opened = opener(pa.BufferReader(stream.read()))
-        columns = _filled(header(opened.names), opened.empty)
+        names = opened.names
+        columns = _filled(header(names), opened.empty)
         rest = _Ended(opened.batches([name for name in columns if name is not None]))
     except MemoryError:
         raise
@@ -71,7 +73,7 @@ def read(stream: BinaryIO, file: str, options: Options, opener: Callable[[Any], 
         yield InputError(str(error), file)
     else:
         del opened  # a large history is decided while this waits
-        yield from _histories(rest, columns, file, options)
+        yield from noted(names, _histories(rest, columns, file, options))
 
 
 def _filled(columns: Names, empty: Container[str | None]) -> Names:

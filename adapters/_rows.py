@@ -5,7 +5,7 @@ read), `time`, `size` (in bytes; accesses of different sizes may share some) and
 operations a row may state what a location starts with (`init`) or must be left with (`final`). A trace
 that knows its store order says so with
 
-    order             of a write: its place in the store order of its location. Any numbers, the lower one first; writes
+    order             of a write: its place in the store order of its location: 0 or more, the lower one first; writes
                       with equal numbers, or without one, are left open
 
 and for weak memory models there may be
@@ -23,6 +23,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
 from functools import lru_cache
 from itertools import chain, repeat
 from typing import NamedTuple
@@ -154,6 +156,18 @@ def header(names: Sequence[str]) -> tuple[str | None, ...]:
             raise ValueError(f"missing column {column!r}; the header has {has}; expected are "
                              f"{', '.join(COLUMNS[:REQUIRED])} and optionally {', '.join((*_PLAIN[4:], *ANNOTATIONS))}")
     return columns
+
+
+def noted(names: Sequence[str], items: Iterator[History | InputError]) -> Iterator[History | InputError]:
+    """Histories of a table, each with a note where a name nearly is that of a column the table has not."""
+    taken = chosen(names)
+    there = {column for column, name in zip(called(taken), taken, strict=True) if name is not None}
+    wanting = [column for column in COLUMNS if column not in there]
+    near = ((name, get_close_matches(name.strip().lower(), wanting, 1, 0.8)) for name in names if name not in taken)
+    notes = [f"no column is called {shown(name)}, so it was not read: is {found[0]} meant?"
+             for name, found in near if found]
+    return (replace(item, notes=(*item.notes, *notes)) if isinstance(item, History) else item
+            for item in items) if notes else items
 
 
 def called(columns: Sequence[object]) -> tuple[str, ...]:

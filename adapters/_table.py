@@ -10,7 +10,7 @@ from gradual.history import History, InputError, Options
 
 def table(rows: Any, options: Options) -> Iterator[History | InputError]:
     """The histories of a pandas DataFrame or of dicts; rows are counted from 1, as lines are."""
-    from ._rows import Groups, header
+    from ._rows import Groups, header, noted
 
     if hasattr(rows, "columns"):
         names, columns = [str(name) for name in rows.columns], [rows[name].tolist() for name in rows.columns]
@@ -27,7 +27,7 @@ def table(rows: Any, options: Options) -> Iterator[History | InputError]:
         return
     missing = [None] * len(columns[0])
     cells = [missing if name is None else _plain(columns[names.index(name)]) for name in chosen]
-    yield from Groups("", options).histories(enumerate(zip(*cells, strict=True), 1))
+    yield from noted(names, Groups("", options).histories(enumerate(zip(*cells, strict=True), 1)))
 
 
 def _plain(column: list[Any]) -> list[Any]:

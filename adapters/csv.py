@@ -28,6 +28,7 @@ from ._rows import (
     header,
     is_header,
     named,
+    noted,
     operations,
     statements_after,
     statements_before,
@@ -88,7 +89,8 @@ def read(stream: BinaryIO, file: str, options: Options) -> Iterator[History | In
     except ValueError as error:
         yield InputError(str(error), file, line)
         return
-    yield from Groups(file, options).histories(_records(numbered, line, first, names, columns, file))
+    records = _records(numbered, line, first, names, columns, file)
+    yield from noted(names, Groups(file, options).histories(records))
 
 
 def _records(numbered: Iterator[tuple[int, str]], line: int, first: str, names: list[str],
@@ -190,7 +192,7 @@ def _by_columns(data: bytes, file: str, options: Options) -> Iterator[History | 
         return _records(((line, text.decode("utf-8", "surrogateescape")) for line, text in numbered), start + 1,
                         first, names, columns, file)
 
-    return found.histories(len(found.bounds) - 1, Groups(file, options), some)
+    return noted(names, found.histories(len(found.bounds) - 1, Groups(file, options), some))
 
 
 def _delimiter(line: str) -> str:

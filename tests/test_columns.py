@@ -15,7 +15,7 @@ from unittest.mock import patch
 import numpy as np
 import pyarrow as pa
 import pytest
-from gradual.adapters import _batches, _columns
+from gradual.adapters import _batches, _columns, _table
 from gradual.adapters import csv as csv_adapter
 from gradual.adapters._rows import OP_NAMES
 from hypothesis import given, settings
@@ -211,6 +211,20 @@ def test_any_types(rows: list[tuple[Any, ...]], types: tuple[pa.DataType, ...]) 
     stream = io.BytesIO()
     feather.write_feather(pa.table(columns), stream, chunksize=2)
     Read("arrow", stream.getvalue())
+
+
+@pytest.mark.parametrize(("name", "note"), [
+    ("fnce", "no column is called 'fnce', so it was not read: is fence meant?"), ("Sizes", "is size meant?"),
+    ("colour", ""), ("date", "")])
+def test_names_that_nearly_are_those_of_columns(name: str, note: str, tmp_path: Path) -> None:
+    text = f"thread,op,address,value,{name}\n" + "0,W,x,1,\n1,R,x,1,\n" * 2
+    (tmp_path / "t.csv").write_text(text)
+    rows = [dict(zip(text.split("\n")[0].split(","), line.split(","), strict=True)) for line in text.split("\n")[1:-1]]
+    parquet.write_table(pa.Table.from_pylist(rows), tmp_path / "t.parquet")
+    for source in (tmp_path / "t.csv", tmp_path / "t.parquet", rows):
+        (found,) = gradual.read(source) if isinstance(source, Path) else _table.table(source, Options())
+        told = [words for words in found.notes if "column" in words]  # type: ignore[union-attr]
+        assert len(told) == bool(note) and note in "".join(told)
 
 
 def test_hex_without_0x() -> None:

@@ -76,11 +76,14 @@ def test_verilog_hex(tmp_path: Path, text: str, values: dict[tuple[int, int], in
 def test_a_table(tmp_path: Path) -> None:
     held = image(tmp_path, "# dump\nname;Address;value\na;0x10;0xff\nb;flag;-1\n")
     assert [held.value(at, 4) for at in (16, "flag", 17)] == [255, -1, None]
+    assert image(tmp_path, "\ufeffaddress,value\n1,2\n").value(1) == 2
 
 
 @pytest.mark.parametrize(("content", "words"), [
     ("", "there is nothing in it"), ("@10", "there is nothing in it"),
     ("12 34 main", "line 1: 'main' is neither a word"),
+    ("12\n_", "line 2: '_' is neither a word"),
+    ("@1ffffffffffffffff 12", "line 1: @1ffffffffffffffff is beyond the last"),
     (b"\x7fELF", "of no class and byte order"), (elf(True, False, (1, 0, b"x", 1))[:60], "ends too soon"),
     (elf(True, False, (1, 0, b"abcd", 4))[:-2], "the segment at 0x0 is not all there"),
     (elf(True, False, (4, 0, b"x", 1)), "no segments that are loaded"),

@@ -93,6 +93,14 @@ def test_amos() -> None:
     assert outcomes(counted) == {"[x]=4;"}
 
 
+@pytest.mark.parametrize(("amo", "held", "operand", "left"), [
+    ("amomin.w", 5, -1, -1), ("amominu.w", 5, -1, 5), ("amomax.w", 5, -1, 5), ("amomaxu.w", 5, -1, -1),
+    ("amomaxu.d", 5, -1, -1), ("amominu.d", -2, -1, -2), ("amomin.w", 0, 0x1_FFFF_FFFF, -1)])
+def test_the_lesser_and_the_greater(amo: str, held: int, operand: int, left: int) -> None:
+    text = riscv(f"li a1,{operand}; {amo} a0,a1,(s0)", given=f"x={held};", end=f"exists (x={left} /\\ 0:a0={held})")
+    assert observe.answer(programs.parse(text), "rvwmo").frequency == "Always"
+
+
 def test_sizes_and_signs() -> None:
     text = riscv("li a0,-1; sb a0,0(s0); lbu a1,0(s0); lb a2,0(s0)", end="exists (0:a1=255 /\\ 0:a2=-1)")
     assert observe.outcomes(programs.parse(text), "rvwmo").frequency == "Always"
@@ -154,6 +162,7 @@ def test_loops_need_a_bound() -> None:
 
 @pytest.mark.parametrize(("instruction", "column", "words"), [
     ("mulh a0,a1,a2", 2, "no instruction called 'mulh' here; of RISC-V there are lb, lh"),
+    ("lw.aq.rl.aq a0,0(s0)", 2, ".aq is said twice"),
     ("lw.foo a0,0(s0)", 2, ".foo is not understood; there are .aq, .rl and .aqrl"),
     ("lr a0,0(s0)", 2, "lr.w or lr.d"),
     ("lw q0,0(s0)", 5, "q0 is no register"),
@@ -182,6 +191,13 @@ def test_the_rule_is_named() -> None:
     assert observe.answer(programs.parse(text.replace("add a2,s0,a1", "mv a2,s0")), "rvwmo").frequency == "Sometimes"
 
 
+def test_what_no_way_ends_with_is_said() -> None:
+    alone = riscv("li a1,1; sc.w a2,a1,0(s0)", end="exists (0:a2=0)")
+    assert observe.answer(programs.parse(alone), "rvwmo").why_not[0].startswith("no way through the program ends with")
+    filtered = riscv("li a1,1; sw a1,0(s0)", "lw a0,0(s0)", end="filter (x=3) exists (1:a0=1)")
+    assert "as its filter demands" in observe.answer(programs.parse(filtered), "rvwmo").why_not[0]
+
+
 def random_programs(seed: int, size: int, amos: bool) -> list[Program]:
     rng = Random(seed)
     return [programs.parse(random_test(rng, f"random{at}", amos)) for at in range(size)]
@@ -204,10 +220,9 @@ def test_random_programs_by_sets_of_pairs() -> None:
 
 def test_atomics_that_count_are_small_programs() -> None:
     """Two harts add 1 twice each: there are as many executions as orders."""
-    text = riscv("li a1,1; amoadd.w a0,a1,(s0); amoadd.w a0,a1,(s0)", "li a1,1; amoadd.w a0,a1,(s0); amoadd.w a0,a1,(s0)",
-                 end="exists (x=4)")
-    program = programs.parse(text)
-    assert programs.count(program, "rvwmo") == 6 and program.size < 1e5
+    twice = "li a1,1; amoadd.w a0,a1,(s0); amoadd.w a0,a1,(s0)"
+    program = programs.parse(riscv(twice, twice, end="exists (x=4)"))
+    assert programs.count(program, "rvwmo") == 6 and program.size < 1e6
     for program in random_programs(8, 40, amos=True):
         assert program.size > 3000 or programs.count(program, "generic") <= program.size
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from gradual.history.errors import InputError, reason
 from gradual.history.values import location_key, parse_number, word
 
-WIDEST = 8
+WIDEST, LAST = 8, (1 << 64) - 1
 LOADED = 1
 """The type of an ELF segment that is loaded."""
 
@@ -78,7 +78,7 @@ def read_image(path: str) -> Image:
     try:
         if content.startswith(b"\x7fELF"):
             return _elf(content)
-        text = content.decode("utf-8")
+        text = content.decode("utf-8-sig")
         return _table(text) if _is_table(text) else _hex(text)
     except UnicodeDecodeError:
         raise InputError("this is no ELF program, and no text: Verilog hex or CSV", path) from None
@@ -115,8 +115,8 @@ def _elf(content: bytes) -> Image:
 
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_WORD = re.compile(r"[0-9a-fA-FxXzZ?_]+")
-_ADDRESS = re.compile(r"@[0-9a-fA-F_]+")
+_WORD = re.compile(r"[0-9a-fA-FxXzZ?][0-9a-fA-FxXzZ?_]*")
+_ADDRESS = re.compile(r"@[0-9a-fA-F][0-9a-fA-F_]*")
 
 
 def _tokens(text: str) -> Iterator[tuple[int, str]]:
@@ -138,13 +138,14 @@ def _hex(text: str) -> Image:
     width = (max(map(len, words)) + 1) // 2
     blocks: list[Block] = []
     at, start, run = 0, 0, bytearray()
-    for _, token in tokens:
+    for line, token in tokens:
         digits = token.replace("_", "")
-        known = token.startswith("@") or not re.search("[xXzZ?]", digits)
-        if token.startswith("@") or not known:
+        if token.startswith("@") or re.search("[xXzZ?]", digits):
             blocks.append(Block(start * width, bytes(run)))
             run.clear()
-            at = start = int(digits[1:], 16) if known else at + 1
+            at = start = int(digits[1:], 16) if token.startswith("@") else at + 1
+            if at * width > LAST:
+                raise ValueError(f"line {line}: {token[:40]} is beyond the last address, {LAST:#x}")
         else:
             run += int(digits, 16).to_bytes(width, "little")
             at += 1

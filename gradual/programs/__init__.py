@@ -22,9 +22,12 @@ def parse(text: str, file: str = "", bounds: Bounds | None = None) -> Program:
     """
     from dataclasses import replace
 
-    from gradual.programs import litmus
+    from gradual.programs import histogram, litmus
     from gradual.programs import text as plain
+    from gradual.programs.scan import ProgramError
 
+    if histogram.recognises(text):
+        raise ProgramError("this is a log of litmus7, not a program: gradual run TEST.litmus --observed LOG", file)
     program = litmus.parse(text, file) if litmus.recognises(text) else plain.parse(text, file)
     return program if bounds is None else replace(program, bounds=bounds)
 

@@ -15,7 +15,8 @@ from gradual.programs.trace import event_text, history_of
 from gradual.telling import brief
 from gradual.telling.broken import FAILS
 
-NOBODY = "no load can return these values and no location can end with them, whatever the order: nobody stores them"
+NO_WAY = "no way through the program ends with these values%s, whatever the loads in it return"
+FILTERED = " and as its filter demands"
 SEVERAL = "loads can get there from different stores; every way is forbidden, and this is one:"
 
 
@@ -40,7 +41,7 @@ def _with_names(program: Program, line: str) -> str:
 def _explain(program: Program, chosen: Model, proposition: Proposition) -> tuple[list[str], Violation | None]:
     execution = _elsewhere(program, chosen, proposition)
     if execution is None:
-        return [NOBODY], None
+        return [NO_WAY % ("" if program.only is None else FILTERED)], None
     several = [SEVERAL] if _anything(program).reads_otherwise(proposition, execution) else []
     final = [place for place in places(proposition) if isinstance(place, str)]
     history = history_of(program, execution, final=final)

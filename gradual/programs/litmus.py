@@ -45,7 +45,7 @@ _HEADER = re.compile(r"\s*(?:\(\*.*?\*\)\s*)*([A-Za-z]\w*)[ \t]+(\S[^\n{]*)", re
 def recognises(text: str) -> bool:
     """Does the text open as a .litmus file does: an architecture and a name?"""
     match = _HEADER.match(text)
-    return match is not None and (match[1].upper() in OTHERS or _dialect(match[1]) is not None) and "{" in text
+    return match is not None and (_dialect(match[1]) is not None or (match[1].upper() in OTHERS and "{" in text))
 
 
 def _dialect(name: str) -> str | None:

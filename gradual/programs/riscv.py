@@ -25,14 +25,15 @@ SIZES = {"b": 1, "h": 2, "w": 4, "d": 8}
 COMPUTING = {"add": "add", "sub": "sub", "and": "and", "or": "or", "xor": "xor", "mul": "mul", "slt": "lt"}
 """Instructions on two registers, and the operator of each."""
 IMMEDIATE = {f"{name}i": COMPUTING[name] for name in ("add", "and", "or", "xor", "slt")}
-AMOS = {"swap": "", "add": "add", "and": "and", "or": "or", "xor": "xor", "min": "min", "max": "max"}
-"""amoswap, amoadd, …: how each makes the new value from the old one and its operand."""
+AMOS = {"swap": "", "add": "add", "and": "and", "or": "or", "xor": "xor", "min": "min", "max": "max",
+        "minu": "min", "maxu": "max"}
+"""amoswap, amoadd, …: how each makes the new value from the old one and its operand; minu and maxu without signs."""
 BRANCHES = {"beq": "eq", "bne": "ne", "blt": "lt", "bge": "ge"}
 WITH_ZERO = {f"{name}z": operator for name, operator in BRANCHES.items()}
 MARKS = {"aq": ACQUIRE, "rl": RELEASE, "aqrl": ACQUIRE | RELEASE}
 CLASSES: dict[str, Class] = {"r": "ld", "w": "st", "rw": "any"}
 WORDS = ("lb, lh, lw, ld (lbu, lhu, lwu), sb, sh, sw, sd, lr, sc, amoswap, amoadd, amoand, amoor, amoxor, amomin, "
-         "amomax (.w or .d), fence, fence.tso, fence.i, li, mv, add, sub, and, or, xor, mul, slt, addi, andi, ori, "
+         "amomax (u, .w or .d), fence, fence.tso, fence.i, li, mv, add, sub, and, or, xor, mul, slt, addi, andi, ori, "
          "xori, slti, beq, bne, blt, bge, beqz, bnez, bltz, bgez, j and nop")
 
 
@@ -125,10 +126,17 @@ def _atomic(cursor: Cursor, into: Assembly, word: Token, name: str, suffixes: li
         marks |= EXCLUSIVE
     else:
         operand = _after_comma(cursor, into)
-        operator = AMOS.get(name.removeprefix("amo"))
-        value = _stored(applied(operator, Old(), operand) if operator else operand, size)
+        value = _stored(operand, size) if name == "sc" else _amo(name.removeprefix("amo"), operand, size)
         marks |= EXCLUSIVE if name == "sc" else 0
     into.access(Access(_place(cursor, into), value, register, word.line, marks=marks, size=size))
+
+
+def _amo(name: str, operand: Value, size: int) -> Value:
+    """What it writes."""
+    if AMOS[name] not in ("min", "max"):
+        return _stored(applied(AMOS[name], Old(), operand) if AMOS[name] else operand, size)
+    sign, bits = "unsigned" if name.endswith("u") else "signed", 8 * size
+    return applied("signed", applied(AMOS[name], applied(sign, Old(), bits), applied(sign, operand, bits)), bits)
 
 
 def _stored(value: Value, size: int) -> Value:
@@ -141,6 +149,8 @@ def _marks(cursor: Cursor, word: Token, suffixes: list[str]) -> int:
     for suffix in suffixes:
         if suffix not in MARKS:
             raise cursor.error(f".{suffix} is not understood; there are .aq, .rl and .aqrl", word)
+        if found & MARKS[suffix]:
+            raise cursor.error(f".{suffix} is said twice", word)
         found |= MARKS[suffix]
     return found
 

@@ -417,7 +417,7 @@ def test_what_is_said_of_memory_counts_where_sizes_mix(tmp_path: Path) -> None:
     trace.write_text(HEAD + "0,R,0x80,0x11,,1\n0,R,0x84,0x22,,1\n1,W,0x80,0,,8\n1,R,0x84,0,,2\n")
     assert run("check", trace).returncode == 1  # memory starts with zeros
     for said, words in (("0x80,0x2200000011\n", "SC consistent"), ("0x80,0x2200000011\n0x84,0x22\n", "SC consistent"),
-                        ("0x80,0x2300000011\n", "SC violated"), ("0x82,1\n", "no access starts at 0x82"),
+                        ("0x80,0x2300000011\n", "SC violation"), ("0x82,1\n", "no access starts at 0x82"),
                         ("0x80,0x11\n0x84,0x22\n", "byte 0x84 is given two initial values"),
                         ("0x84,0x12345\n", "does not fit into the 2 bytes at 0x84")):
         image.write_text("address,value\n" + said)

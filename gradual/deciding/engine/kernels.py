@@ -116,7 +116,7 @@ def next_ready(g: Tables) -> int:
     now = g.now[0]
     if now.stacked > 0:
         now.stacked -= 1
-        return g.node[now.stacked].stack
+        return g.turn[now.stacked].stack
     return sink(g)
 
 
@@ -209,7 +209,7 @@ def enqueue(g: Tables, a: int) -> None:
     if writes(g.node[a].kind):
         rise(g, a)
     else:
-        g.node[now.stacked].stack = a
+        g.turn[now.stacked].stack = a
         now.stacked += 1
 
 
@@ -219,7 +219,7 @@ def perform(g: Tables, a: int) -> None:
     if node.open != NONE:
         g.open[node.open].read = node.slot if node.slot != NONE else seen_by(g, a)
     node.place = now.performed
-    g.node[now.performed].run = a
+    g.turn[now.performed].run = a
     now.performed += 1
     if node.slot != NONE:
         g.slot[node.slot].unread -= 1
@@ -234,7 +234,7 @@ def perform(g: Tables, a: int) -> None:
         if place.parked != NONE and (g.slot[place.current].unread <= 1 or (now.opens > 0 and node.kind != READ)):
             wake(g, node.location)
     for k in range(node.out, g.node[a + 1].out):
-        release(g, g.edge[k].to)
+        release(g, g.out[k].to)
     literal = node.out_literal
     while literal != NONE:
         if g.literal[literal].edge != OFF:
@@ -278,29 +278,29 @@ def release(g: Tables, b: int) -> None:
 def rise(g: Tables, a: int) -> None:
     """Put a write on the heap, lowest rank on top."""
     now, rank, i = g.now[0], g.node[a].rank, g.now[0].heaped
-    while i > 0 and g.node[g.node[(i - 1) // 2].heap].rank > rank:
-        g.node[i].heap = g.node[(i - 1) // 2].heap
+    while i > 0 and g.node[g.turn[(i - 1) // 2].heap].rank > rank:
+        g.turn[i].heap = g.turn[(i - 1) // 2].heap
         i = (i - 1) // 2
-    g.node[i].heap = a
+    g.turn[i].heap = a
     now.heaped += 1
 
 
 @kernel
 def sink(g: Tables) -> int:
     """Take the top off the heap."""
-    now, top = g.now[0], g.node[0].heap
+    now, top = g.now[0], g.turn[0].heap
     now.heaped -= 1
-    last, i = g.node[now.heaped].heap, 0
+    last, i = g.turn[now.heaped].heap, 0
     rank = g.node[last].rank
     while 2 * i + 1 < now.heaped:
         child = 2 * i + 1
-        if child + 1 < now.heaped and g.node[g.node[child + 1].heap].rank < g.node[g.node[child].heap].rank:
+        if child + 1 < now.heaped and g.node[g.turn[child + 1].heap].rank < g.node[g.turn[child].heap].rank:
             child += 1
-        if g.node[g.node[child].heap].rank >= rank:
+        if g.node[g.turn[child].heap].rank >= rank:
             break
-        g.node[i].heap = g.node[child].heap
+        g.turn[i].heap = g.turn[child].heap
         i = child
-    g.node[i].heap = last
+    g.turn[i].heap = last
     return top
 
 
@@ -447,10 +447,10 @@ def wait_for_edge(g: Tables, a: int) -> None:
     """A node waits for a static edge before a hard literal before a soft one."""
     first = NONE
     for k in range(g.node[a].into, g.node[a + 1].into):
-        b = g.edge[k].origin
+        b = g.into[k].origin
         if g.node[b].place == NONE and (first == NONE or g.node[b].rank < g.node[first].rank):
             first = b
-            g.node[a].by = g.edge[k].origin_by
+            g.node[a].by = g.into[k].by
     if first == NONE:
         literal, soft = g.node[a].in_literal, NONE
         while literal != NONE and first == NONE:
@@ -494,8 +494,8 @@ def index_edges_in(g: Tables) -> None:
     for k in range(now.edges):
         row = g.node[g.edge[k].end]
         row.into -= 1
-        g.edge[row.into].origin = g.edge[k].start
-        g.edge[row.into].origin_by = g.edge[k].by
+        g.into[row.into].origin = g.edge[k].start
+        g.into[row.into].by = g.edge[k].by
 
 
 # --- weigh
@@ -584,7 +584,7 @@ def path_known(g: Tables, c: int, u: int) -> bool:
         y = g.queue[head].node
         for k in range(g.node[y].into, g.node[y + 1].into):
             if tail < len(g.queue):
-                tail = look_at(g, g.edge[k].origin, g.edge[k].origin_by, head, tail, c)
+                tail = look_at(g, g.into[k].origin, g.into[k].by, head, tail, c)
         literal = g.node[y].in_literal
         while literal != NONE:
             if g.literal[literal].edge == HARD and tail < len(g.queue) and not is_source(g, literal):
@@ -1172,14 +1172,14 @@ def take_back(g: Tables) -> None:
         target = min(target, contradicted(g, g.pair[i].fresh))
     while now.performed > target:
         now.performed -= 1
-        undo(g, g.node[now.performed].run)
+        undo(g, g.turn[now.performed].run)
     for i in range(now.fresh):
         if is_source(g, g.pair[i].fresh):
             returned(g, g.pair[i].fresh)
         else:
             add_edge(g, g.pair[i].fresh)
     for i in range(target, ran):
-        a = g.node[i].run
+        a = g.turn[i].run
         if g.node[a].waits == 0 and g.node[a].state == IDLE:
             enqueue(g, a)
     now.budget -= ran - target
@@ -1234,7 +1234,7 @@ def undo(g: Tables, a: int) -> None:
     node = g.node[a]
     node.place = NONE
     for k in range(node.out, g.node[a + 1].out):
-        g.node[g.edge[k].to].waits += 1
+        g.node[g.out[k].to].waits += 1
     literal = node.out_literal
     while literal != NONE:
         if g.literal[literal].edge != OFF:

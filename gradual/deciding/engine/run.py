@@ -90,14 +90,15 @@ class Run:
         """As large as the histories need: of one alone, for the edges that were built, once they are."""
         now, rows = self.building.now[0], self._rows
         alone = len(self.histories) == 1
-        nodes = get(now, "nodes") if alone else len(self.building.mark)
+        nodes, edges = (get(now, name) if alone else len(rooms) for name, rooms in (
+            ("nodes", self.building.mark), ("edges", self.building.edge)))
         candidates = len(self.batch.candidate)
         pairs = 2 << candidates.bit_length() if candidates else 0
         return tables.Tables(
-            rows("node", nodes + 1), rows("slot", self.operations + self.locations + 1),
+            rows("node", nodes + 1), rows("turn", nodes + 1), rows("slot", self.operations + self.locations + 1),
             rows("part", len(self.batch.part)), rows("place", self.locations), rows("open", len(self.batch.open)),
-            self.building.edge, rows("pair", pairs), rows("literal", 2 * pairs), rows("bucket", 4 * pairs),
-            rows("held", 1 + pairs),
+            self.building.edge, rows("out", edges), rows("into", edges),
+            rows("pair", pairs), rows("literal", 2 * pairs), rows("bucket", 4 * pairs), rows("held", 1 + pairs),
             rows("entry", 0), rows("passage", 0), rows("queue", kernels.LOOK + 1), rows("now", 1))
 
     def grow(self, wanted: int) -> None:

@@ -521,7 +521,7 @@ def index_edges_out(s: Building, g: Tables) -> None:
     for k in range(edges):
         node = g.node[s.edge[k].start]
         node.out -= 1
-        g.edge[node.out].to = s.edge[k].end
+        g.out[node.out].to = s.edge[k].end
 
 
 NOT_BUILT, NOT_LOADED, LOADED = range(3)
@@ -583,6 +583,6 @@ def copy_run(g: Tables, r: Results, low: int) -> None:
     """The operations in the order of the schedule, without virtual nodes."""
     n, at = g.now[0].operations, low
     for i in range(g.now[0].performed):
-        if g.node[i].run < n:
-            r.run[at].operation = g.node[i].run
+        if g.turn[i].run < n:
+            r.run[at].operation = g.turn[i].run
             at += 1

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 FIELDS: dict[str, str] = {
-    # per node, and one more: an operation, or a virtual node that stands for a set of them. The schedule; the search;
-    # and, by place, not by node, three lists: the run, the nodes that are ready, the writes that are
+    # per node, and one more: an operation, or a virtual node that stands for a set of them. The schedule; the search
     "node": ("kind location slot out out_literal rank waits place state replaced parked thread pair opened "
-             "into in_literal walked looked before by literal open "
-             "run stack heap"),
+             "into in_literal walked looked before by literal open"),
+    # by place, as many as nodes: the run, the nodes that are ready, the writes that are
+    "turn": "run stack heap",
     # per slot (a write; behind all operations the initial value of each location), and one more; by place, the
     # reads, slot by slot
     "slot": "unread readers reader",
@@ -22,8 +22,10 @@ FIELDS: dict[str, str] = {
     # per read of which it is open what it returned (or final value, which has no node), and one more: the last write of
     # its own thread before it, which coherence has it see, its first candidate, what it returned when it was performed
     "open": "node own first read",
-    # the static edges as they were made; by place, the same by the node they leave, and by the node they lead to
-    "edge": "start end by to origin origin_by",
+    # the static edges as they were made; by the node they leave; and by the node they lead to
+    "edge": "start end by",
+    "out": "to",
+    "into": "origin by",
     # per candidate of an open read: the slot and the read; then per pair of writes that was a choice once: its two
     # writes; and what is known of it. By place, pairs in the order in which they were assigned, where each level of
     # assumptions begins, literals to be followed, a clause
@@ -57,11 +59,14 @@ class Tables(NamedTuple):
     """Everything the kernels work on; FIELDS says what it is."""
 
     node: Any
+    turn: Any
     slot: Any
     part: Any
     place: Any
     open: Any
     edge: Any
+    out: Any
+    into: Any
     pair: Any
     literal: Any
     bucket: Any

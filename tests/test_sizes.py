@@ -24,7 +24,7 @@ from gradual.deciding.stream import Stream
 from gradual.evidence import certificate
 from gradual.evidence.certificate import CertificateError
 from gradual.evidence.verdict import Cycle, Edge, Evidence, ThinAir, Witness
-from gradual.history import FENCE, READ, WRITE, Builder, History, InputError, Options, split, word
+from gradual.history import EXCLUSIVE, FENCE, READ, WRITE, Builder, History, InputError, Options, split, word
 from gradual.models import load
 from gradual.models.fit import fit
 
@@ -352,6 +352,22 @@ def test_what_is_not_defined_where_sizes_mix_says_so(torn: Path) -> None:
     truths = classify(history)
     assert truths["SC"] is True and truths["CC"] is None
     assert check(history, load("pslo")).verdict == "unknown"
+
+
+def test_a_reservation_of_bytes_that_others_store_alone() -> None:
+    """What holds a store off is read where that stores: of the load-reserved's bytes those, not its first one."""
+    builder = Builder("", "")
+    builder.write("0", 0x80, 3, size=1, line=1)
+    builder.write("1", 0x80, 0x203, size=2, line=2)
+    builder.read("1", 0x80, 0x203, size=2, line=3, marks=EXCLUSIVE)
+    builder.read("1", 0x80, 0x203, size=2, line=4)
+    builder.read("1", 0x80, 0x303, size=2, line=5)
+    builder.write("1", 0x80, 0x303, size=2, line=6, marks=EXCLUSIVE, pair=2)
+    builder.write("0", 0x80, 0x301, size=2, line=7)
+    history = builder.build()
+    assert history.pair is not None and {verdict(history, model) for model in MODELS} == {"violation"}
+    brute = Brute(history)
+    assert not any(brute.allows(model) for model in MODELS)
 
 
 def test_shrinking_leaves_the_tear() -> None:

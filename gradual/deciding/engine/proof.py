@@ -215,7 +215,8 @@ class Proof:
             if by % kernels.BY in (kernels.FACT, kernels.ASSUMED, kernels.RW):
                 yield self._edges(by, a, b)[0]
             elif by == kernels.ATOMIC:
-                yield Edge("rw", self._partner(a), b)
+                held = self._edges(by, a, b)[0]
+                yield Edge("rw", self._partner(held.start), held.end)
 
     # --- paths of the log
 

@@ -402,17 +402,20 @@ class Executions:
         operands = [self._define(backend, operand) for operand in part.operands]
         return (self._both if isinstance(part, And) else self._either)(backend, operands)
 
+    # An atom is as true as what it stands for, both ways round: assumed, one that nothing supports was seen to hold.
+
     def _both(self, backend: Any, literals: list[int]) -> int:
         atom = int(backend.add_atom())
         backend.add_rule([atom], literals)
+        for literal in literals:
+            backend.add_rule([], [atom, -literal])
         return atom
 
     def _either(self, backend: Any, literals: list[int]) -> int:
         atom = int(backend.add_atom())
         for literal in literals:
             backend.add_rule([atom], [literal])
-        if not literals:  # an atom without rules may turn out to be another one, of the solver's own
-            backend.add_rule([], [atom])
+        backend.add_rule([], [atom, *(-literal for literal in literals)])
         return atom
 
 

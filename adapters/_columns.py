@@ -255,7 +255,7 @@ class Operations:
         if size is not None:
             said["size"] = size
             self._leave_odd_out(kept, run)
-            self._cut((values, reads), (run, key, size), kept & located, options)
+            self._cut((values, reads), (run, key, size), kept & located, kind >= _INIT, options)
         self._leave_odd_out(kept, run)
         self._written = np.where(located & (kind != READ), values.value, 0)
         """Of a statement, its value."""
@@ -319,7 +319,7 @@ class Operations:
         self.odd[of[1:][(of[1:] == of[:-1]) & (at[1:] < at[:-1] + width[:-1])]] = True
 
     def _cut(self, columns: tuple[_Numbers, ...], rows: tuple[Column, Column, Column], kept: Column,
-             options: Options) -> None:
+             statements: Column, options: Options) -> None:
         """Take values as the bytes that they are in memory. Where one is too large its history becomes odd."""
         at = np.flatnonzero(kept)
         run, key, size = (column[at] for column in rows)
@@ -330,7 +330,12 @@ class Operations:
             column.value = column.value.copy()
             column.value[at], large = low_bytes(column.value[at], np.where(size > 0, size, wide[numbers]))
             self.odd[run[large & column.given[at]]] = True
-        for address, value in options.initial_at.items():
+        sized = np.bincount(run[size > 0], minlength=len(self.odd)) > 0
+        self.odd[run[statements[at] & (wide[numbers] == 0) & sized[run]]] = True  # may be about bytes of other places
+        image = options.image
+        told = {} if image is None else {
+            address: image.value(address) or 0 for address in self._keys if image.tells(address)}
+        for address, value in (told | options.initial_at).items():
             here = key[first] == self._keys.get(address, -1)
             self.odd[run[first[here & low_bytes(np.full(len(first), word(value)), wide)[1]]]] = True
 

@@ -52,7 +52,8 @@ from ._text import Pieces, Text, decode, encode, is_text, shown, stem
 
 SUMMARY = "axe (CHERI) and rocket-chip's converted traces: `0: M[3] := 7`, histories ended by `check`"
 EXTENSIONS = ("axe",)
-PIECES = Pieces(headed=False, named=False, end=re.compile(rb"^[^#\n]*\bcheck\s*(#[^\n]*\s*)*\Z", re.MULTILINE))
+PIECES = Pieces(headed=False, named=False,
+                end=re.compile(rb"^[^#\n]*\bcheck\s*(?:#[^\n]*\n\s*)*(?:#[^\n]*)?\Z", re.MULTILINE))
 EXAMPLE = """\
 # SB
 0: M[0] := 1

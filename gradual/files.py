@@ -236,9 +236,11 @@ def _parts(texts: Iterator[tuple[int, bytes]], name: str, file: str, options: Op
         shift = before - 1 if how.headed else before
         ended = closed
         for item in _read_part(name, header, text, file, options):
+            if isinstance(item, NoAccess):
+                continue
             if isinstance(item, InputError):
                 raise InputError(item.message, file, item.line + shift if item.line else 0, item.history)
-            if not len(item) and not (item.final_line >= 0).any():
+            if not len(item) and not item.locations and item.elsewhere is None:
                 continue
             called = called or item.name
             if item.name != called if how.named else ended:

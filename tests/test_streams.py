@@ -311,6 +311,7 @@ def test_pieces_have_the_lines_of_the_whole(format: str, tmp_path: Path, monkeyp
     (HEADER + "0,W,x,1\n0,Q,x,1\n", "-:3: op 'Q'"),
     ("history," + HEADER + "a,0,W,x,1\nb,0,W,x,1\n", "-:3: a stream is one history, and after a comes b"),
     (HEADER, "no operations"),
+    (HEADER.strip() + ",addr\n0,R,x,0,\n0,R,y,0,1\n", "cannot take dependencies (`addr`)"),
     ("", "nothing in it"),
     ('{"histories": []}', "json cannot be read as a stream"),
 ])
@@ -365,6 +366,34 @@ def test_check_ends_a_stream_of_axe(more: str, tmp_path: Path, monkeypatch: pyte
 def test_a_final_value_that_nobody_wrote_is_told() -> None:
     done = run(HEADER + "0,W,x,1\n1,W,x,2\n,final,x,3\n", *STREAM, "sc")
     assert done.returncode == 1 and "SC violation" in done.stdout and "x is left with 3 (line 4)" in done.stdout
+
+
+@pytest.mark.parametrize(("final", "status", "words"), [
+    (6000, 0, "SC consistent"), (1, 1, "x must be left with 1 (line 6002): that was stored at line 2, and something"),
+    (9999, 1, "x must be left with 9999 (line 6002): nobody wrote that")])
+def test_final_values_of_what_was_forgotten(final: int, status: int, words: str) -> None:
+    done = run(HEADER + "".join(f"0,W,x,{n}\n" for n in range(1, 6001)) + f",final,x,{final}\n", *STREAM, "sc")
+    assert done.returncode == status and words in done.stdout and "0 in the window" in done.stdout
+
+
+@pytest.mark.parametrize(("parts", "more"), [
+    ((",init,x,5\n", "0,R,x,5\n"), ()), ((",init,,5\n", "0,R,x,5\n"), ()),
+    (("0,W,0x80,5\n", "0,W,0x90,6\n", "0,R,0x80,5\n"), ("--addresses", "0x80:0x88"))])
+def test_pieces_without_operations(parts: tuple[str, ...], more: tuple[str, ...]) -> None:
+    with subprocess.Popen([*GRADUAL, *STREAM, "sc", *more], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          text=True) as process:
+        assert process.stdin and process.stdout
+        for text in (HEADER, *parts):
+            process.stdin.write(text)
+            process.stdin.flush()
+            time.sleep(0.4)
+        process.stdin.close()
+        assert "SC consistent" in process.stdout.read()
+
+
+def test_many_marks_of_a_comment_behind_a_check() -> None:
+    done = run("0: M[0] := 1\ncheck\n" + 80 * "#" + "\ncheck\n", *STREAM, "sc", "--format", "axe")
+    assert done.returncode == 0, done.stdout
 
 
 def test_options_that_do_not_go_together() -> None:

@@ -45,6 +45,7 @@ from gradual.history import (
     Column,
     History,
     InputError,
+    value_text,
     visible,
 )
 from gradual.history.part import part
@@ -157,12 +158,15 @@ class Stream:
 
     def _decide_last(self, deadline: Deadline) -> None:
         history = self.window.history(ended=True)
-        if not len(history):
+        if not len(history) and (history.final_line < 0).all():
             return
         if self.window.real_time and not self.window.forgotten and not self.window.has_times():
             raise InputError(NO_TIMES, history.file, 0, history.name)
         missing = np.flatnonzero(history.source == THIN_AIR)
-        if len(missing):
+        gone = np.flatnonzero((history.final_line >= 0) & (history.final == THIN_AIR))
+        if len(gone) and self.window.forgotten and not len(missing):
+            self._not_left(history, int(gone[0]))
+        elif len(missing):
             self._nowhere(history, int(missing[0]), in_time=self.window.forgotten > 0)
         elif impossible_observation(history, self._fit.coherence) is not None or self._order(history, deadline) is None:
             self._violated(history)
@@ -267,7 +271,7 @@ class Stream:
     def _nowhere(self, history: History, load: int, *, in_time: bool) -> None:
         """A load returned what no store can supply any more; if times count, by these."""
         x, line = int(history.location[load]), self.window.lost_store(history, load)
-        where = "" if line is None else f"it was stored at line {line}" if line else "it was there at first"
+        where = "" if line is None else f"it {_stored(line)}"
         if self.window.assumed:
             told = f"{where}, and forgotten" if where else "nobody wrote it, or it was forgotten"
             self._stop(f"{history.describe(load)}: {told}", OVERFULL)
@@ -282,6 +286,26 @@ class Stream:
         by = REAL_TIME if timed else FORGOTTEN if where else "thin-air"
         verdict = Verdict(self.model.name, "violation", by, evidence, message, given=(REAL_TIME,) * timed)
         self.end = End(verdict, history)
+
+
+    def _not_left(self, history: History, x: int) -> None:
+        """A location must be left with what is not there any more, or never was."""
+        said = (f"{visible(history.locations[x])} must be left with {value_text(int(history.final_value[x]))} (line "
+                f"{history.final_line[x]}): ")
+        line = self.window.lost_line(x, int(history.final_value[x]))
+        told = "nobody wrote that, or something else later" if line is None else (
+            f"that {_stored(line)}, and something else later")
+        if self.window.assumed:
+            self._stop(said + told, OVERFULL)
+            return
+        evidence = ThinAir(None, x)
+        certificate.check(history, self.model, evidence)
+        verdict = Verdict(self.model.name, "violation", "final", evidence, said + told)
+        self.end = End(verdict, history)
+
+
+def _stored(line: int) -> str:
+    return f"was stored at line {line}" if line else "was there at first"
 
 
 def _without_sources(history: History, waiting: Column) -> History:

@@ -93,7 +93,8 @@ class Window:
         """The next operations. Returns why the stream cannot go on, if so."""
         self._name, self._file = self._name or block.name, block.file
         for told, what in ((block.pair, "pairs of load-reserved and store-conditional (`pair`)"),
-                           (block.order, "a store order (`order`)")):
+                           (block.order, "a store order (`order`)"),
+                           *((getattr(block, name), f"dependencies (`{name}`)") for name in ("addr", "data", "ctrl"))):
             if told is not None:
                 raise InputError(f"--stream cannot take {what} yet; leave the column out, or --stream", block.file,
                                  int(block.line[0]), block.name)
@@ -277,4 +278,8 @@ class Window:
 
     def lost_store(self, history: History, load: int) -> int | None:
         """The line of the store of what a load returned, if that is among those that were forgotten last."""
-        return self._lost.get((int(self._here[history.location[load]]), int(history.read[load])))
+        return self.lost_line(int(history.location[load]), int(history.read[load]))
+
+    def lost_line(self, x: int, value: int) -> int | None:
+        """The same of a value at a location of the window."""
+        return self._lost.get((int(self._here[x]), value))

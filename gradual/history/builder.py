@@ -97,7 +97,7 @@ class Builder:
         self._initial_default: int | None = None if options.unknown else options.initial
         self._elsewhere: int | None = None
         self._final: dict[int, tuple[int, int]] = {}
-        self._sized: list[tuple[int, int, int]] = []
+        self._begun, self._left = list[tuple[int, int, int]](), list[tuple[int, int, int]]()
         """Of initial and final values the location, how many bytes they are said to have (0: nobody says), the line."""
         self._left_out: tuple[int, int] | None = None
         self._own: dict[str, list[int]] = defaultdict(list)
@@ -155,7 +155,7 @@ class Builder:
         if address is None:
             self._initial_default = self._elsewhere = value
         elif (location := self._location(address, line)) != NO_LOCATION:
-            self._sized.append((location, size, line))
+            self._begun.append((location, size, line))
             if self._initial.setdefault(location, value) != value:
                 raise self.error(f"{self._location_names[location]} is given two initial values", line)
 
@@ -165,7 +165,7 @@ class Builder:
         location = self._location(address, line)
         if location == NO_LOCATION:
             return
-        self._sized.append((location, size, line))
+        self._left.append((location, size, line))
         value = self._word(value, line)
         if self._final.setdefault(location, (value, line))[0] != value:
             raise self.error(f"{self._location_names[location]} is given two final values", line)
@@ -342,7 +342,9 @@ class Builder:
         if sizes is not None:
             sizes.refuse_names()
             sizes.refuse_wraps()
-            sizes.refuse_other_widths(self._sized)
+            sizes.refuse_other_widths([*self._begun, *self._left])
+            sizes.refuse_unmet(((at, size, self._initial[at], by) for at, size, by in self._begun), "initial")
+            sizes.refuse_unmet(((at, size, self._final[at][0], by) for at, size, by in self._left), "final")
             read, written = (sizes.fitting(values, location, size, line) for values in (read, written))
         mixed = sizes is not None and sizes.mixed
         if mixed:

@@ -84,6 +84,21 @@ class Sizes:
                                   f"at {self._at(location)} has {bytes_text(widest)}; give it that many, and a value "
                                   "of its own to each location", line)
 
+    def refuse_unmet(self, told: Iterable[tuple[int, int, int | None, int]], what: str) -> None:
+        """Values of locations with so many bytes (0: nobody says), by their lines, must begin where accesses do that
+        have bytes of theirs."""
+        for location, size, value, line in told:
+            start = self._start[location]
+            if start is not None and not self.widest(location):
+                least = max(1, (max(value or 0, 0).bit_length() + 7) // 8)
+                for byte in range(start, start + min(size or least, WIDEST)):
+                    self._refuse_unmet(start, byte, line, what)
+
+    def _refuse_unmet(self, start: int, byte: int, line: int, what: str) -> None:
+        for span in self._around(byte)[:1]:
+            raise self._error(f"no access starts at {start:#x}, so the bytes of its {what} value are not known; "
+                              f"give that of {span_text(span.start, span.end - span.start)}", line)
+
     def refuse_what_is_not_defined(self) -> None:
         """Of a history that mixes sizes. Raises InputError."""
         line = {span: self._line[shape] for shape, span in self._spans.items()}
@@ -155,9 +170,7 @@ class Sizes:
     def _bytes(self, location: int, value: int, line: int, what: str) -> Iterator[tuple[int, int]]:
         key = self._start[location]
         if key is not None and not self.widest(location):
-            for span in self._around(key)[:1]:
-                raise self._error(f"no access starts at {key:#x}, so the bytes of its {what} value are not known; "
-                                  f"give that of {span_text(span.start, span.end - span.start)}", line)
+            self._refuse_unmet(key, key, line, what)
         yield from zip(self.bytes_of(location), (value & (1 << 64) - 1).to_bytes(8, "little"), strict=False)
 
     def bytes_of(self, location: int) -> range:

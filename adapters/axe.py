@@ -311,6 +311,7 @@ def write(histories: Iterable[History], stream: BinaryIO, *, lines: bool = False
         stream.write(encode("".join(f"# thread {threads[name]} is {_word(name)}\n" for name in renamed)))
         places, renamed = _numbered(history.locations, _address_number)
         stream.write(encode("".join(f"# M[{places[name]}] is {_word(name)}\n" for name in renamed)))
+        stream.write(encode("".join(f"# left out: {what}\n" for what in left_out(history))))
         stream.write(encode(f"# {_word(history.name)}\n"))
         operations = _by_columns if len(history) >= BY_COLUMNS else _one_by_one
         for text in operations(history, [str(threads[name]) for name in history.threads],
@@ -362,6 +363,12 @@ def _by_columns(history: History, threads: list[str], places: list[str], with_li
         yield _lines.text(columns)
 
 
+def left_out(history: History) -> list[str]:
+    """What a history has that no model of axe looks at, and others do."""
+    pairs = any(column is not None for column in (history.addr, history.data, history.ctrl))
+    return [*(["dependencies"] * pairs), *(["acquires, releases and reservations"] * (history.marks is not None))]
+
+
 def _refuse(history: History) -> None:
     """Refuse what axe would read as something else."""
     if history.mixed:
@@ -374,7 +381,9 @@ def _refuse(history: History) -> None:
     for at in history.initial.nonzero()[0]:
         raise InputError(f"axe has no initial values, every location starts with 0; {history.locations[at]} "
                          f"starts with {value_text(int(history.initial[at]))}", history.file, 0, history.name)
-    for column, what in ((history.fence, "fences that order some accesses only"), (history.pair, "load-reserveds")):
+    for column, what in (
+            (history.fence, "fences that order some accesses only"), (history.pair, "load-reserveds"),
+            (history.order, "store orders")):
         if column is not None:
             raise InputError(f"axe has no {what}; CSV, JSON and Parquet have", history.file, 0, history.name)
     if history.begin is not None or history.end is not None:

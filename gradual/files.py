@@ -381,8 +381,9 @@ def safe_name(name: str) -> str:
 
 
 def write(histories: Iterable[History], path: str | os.PathLike[str], format: str | None = None, *,
-          lines: bool = False) -> None:
-    """Write to `path`; a file appears only once it is whole. ValueError, InputError or OSError otherwise.
+          lines: bool = False) -> list[str]:
+    """Write to `path`; a file appears only once it is whole. ValueError, InputError or OSError otherwise. Returns what
+    of the histories the format has no room for.
 
     lines  also tell the line each operation came from: as a column, a field or a comment
     """
@@ -393,13 +394,23 @@ def write(histories: Iterable[History], path: str | os.PathLike[str], format: st
         raise ValueError(f"{file}: its name says no format; choose one of {can} with --to (or --format, to generate)")
     adapter = adapters.writer(name)
     told = {"lines": True} if lines else {}
-    histories = map(_whole, histories)
+    lost: dict[str, None] = {}
+    histories = _noting(map(_whole, histories), getattr(adapter, "left_out", None), lost)
     if file == "-":
         adapter.write(histories, sys.stdout.buffer, **told)
         sys.stdout.buffer.flush()
-        return
-    with appearing(file) as stream:
-        adapter.write(histories, stream, **told)
+    else:
+        with appearing(file) as stream:
+            adapter.write(histories, stream, **told)
+    return [*lost]
+
+
+def _noting(histories: Iterable[History], left_out: Callable[[History], list[str]] | None,
+            lost: dict[str, None]) -> Iterator[History]:
+    """The same, and what each loses."""
+    for history in histories:
+        lost.update(dict.fromkeys(left_out(history) if left_out else ()))
+        yield history
 
 
 def _whole(history: History) -> History:

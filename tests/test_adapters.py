@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from gradual.adapters import _rows
+from gradual.adapters import axe as axe_adapter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -547,8 +548,11 @@ def test_what_axe_cannot_say_is_not_written(history: History, words: str) -> Non
 
 
 def test_axe_leaves_out_what_its_models_do_not_know() -> None:
-    (again,) = read("axe", written("axe", said(WRITE, marks=RELEASE, ctrl=[1], addr=[1])))
+    history = said(WRITE, marks=RELEASE, ctrl=[1], addr=[1])
+    (again,) = read("axe", written("axe", history))
     assert again.annotations() == {}
+    assert axe_adapter.left_out(history) == ["dependencies", "acquires, releases and reservations"]
+    assert not axe_adapter.left_out(again)
 
 
 @pytest.mark.parametrize(("text", "operations"), [

@@ -95,6 +95,16 @@ def test_broken_machines(machine: str, model: str) -> None:
     assert shrunk
 
 
+def test_a_final_value_that_memory_held_all_along() -> None:
+    builder = gradual.history.Builder("", "")
+    builder.write("0", 0x84, 1, line=1)
+    builder.write("1", 0x88, 0, line=2)
+    builder.final(0x88, 0)
+    whole = builder.build()
+    left = part(whole, np.array([True, False]), whole.final_line >= 0)
+    assert gradual.check(left, "sc").verdict == "consistent"
+
+
 def test_a_part_is_what_its_columns_say() -> None:
     rng = Random(7)
     for _ in range(200):

@@ -204,13 +204,16 @@ def write_all(histories: Iterable[Any], target: str, format: str | None, *, line
     from gradual.history import InputError
 
     try:
-        trace_files.write(histories, target, format, lines=lines)
+        lost = trace_files.write(histories, target, format, lines=lines)
     except (ValueError, InputError) as error:
         raise usage_error(str(error)) from None
     except OSError as error:
         if target == "-":
             raise  # `main` says it, once for all output
         raise refused(target, error) from None
+    if lost:
+        typer.echo(f"gradual: {target}: {' and '.join(lost)} are left out: this format has none, so weak models "
+                   "may judge it differently; CSV, JSON and Parquet have them", err=True)
 
 
 def one_model(chosen: str, of_programs: bool = False) -> Model:

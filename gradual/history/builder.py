@@ -219,6 +219,8 @@ class Builder:
         for name, value in (("marks", more.get("marks", 0)), ("begin", more.get("begin", NO_TICK)),
                             ("end", more.get("end", NO_TICK)), ("order", more.get("order", NO_PLACE))):
             if value != ABSENT.get(name, 0):
+                if value >> 63 > 0:
+                    raise ValueError(f"{name} {value} is not below 2^63")
                 self._said[name][operation] = value
         _refuse_marks(kind, more.get("marks", 0))
         _refuse_place(kind, more.get("order", NO_PLACE))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradual.history.annotations import Column
-from gradual.history.columns import NO_LOCATION, NO_SOURCE, THIN_AIR, History
+from gradual.history.columns import INITIAL, NO_LOCATION, NO_SOURCE, THIN_AIR, History
 from gradual.history.reads_from import by_values
 from gradual.history.sizes import low_bytes
 
@@ -32,6 +32,8 @@ def part(history: History, operations: Column, finals: Column) -> History:
         lost = (sources >= 0) & ~kept[sources]
         return np.where(lost, THIN_AIR, np.where(sources >= 0, number[sources], sources)).astype(np.int32)
 
+    final = renumbered(history.final[places])
+    final[(final == THIN_AIR) & (history.final_value[places] == initial[places])] = INITIAL
     found = History(
         history.name, history.file, tuple(history.threads[t] for t in threads),
         tuple(history.locations[x] for x in places),
@@ -39,7 +41,7 @@ def part(history: History, operations: Column, finals: Column) -> History:
         np.append(_index(places, len(history.locations)), np.int32(NO_LOCATION))[history.location[operations]],
         history.read[operations], history.written[operations], renumbered(history.source[operations]),
         history.line[operations], history.tick[operations], initial[places],
-        np.where(finals[places], renumbered(history.final[places]), NO_SOURCE).astype(np.int32),
+        np.where(finals[places], final, NO_SOURCE).astype(np.int32),
         np.where(finals[places], history.final_value[places], 0),
         np.where(finals[places], history.final_line[places], -1), history.notes,
         history.real_time, tuple(history.files[t] for t in threads) if history.files else (),

@@ -26,9 +26,10 @@ def parse(text: str, file: str = "", bounds: Bounds | None = None) -> Program:
     from gradual.programs import text as plain
     from gradual.programs.scan import ProgramError
 
-    if histogram.recognises(text):
+    is_litmus = litmus.recognises(text)
+    if not is_litmus and histogram.recognises(text):
         raise ProgramError("this is a log of litmus7, not a program: gradual run TEST.litmus --observed LOG", file)
-    program = litmus.parse(text, file) if litmus.recognises(text) else plain.parse(text, file)
+    program = litmus.parse(text, file) if is_litmus else plain.parse(text, file)
     return program if bounds is None else replace(program, bounds=bounds)
 
 

@@ -14,17 +14,9 @@ from dataclasses import dataclass, field, replace
 
 from gradual.history import InputError
 from gradual.models import Model
-from gradual.programs.condition import (
-    And,
-    Equal,
-    Or,
-    Place,
-    Proposition,
-    Register,
-    parse_place,
-    parse_value,
-)
+from gradual.programs.condition import And, Equal, Place, Register, parse_place, parse_value
 from gradual.programs.executions import Executions
+from gradual.programs.expressions import Pointer
 from gradual.programs.finish import has
 from gradual.programs.forbidden import explain
 from gradual.programs.litmus import REGISTERS
@@ -33,7 +25,7 @@ from gradual.programs.scan import Cursor, ProgramError, tokens
 from gradual.programs.text import thread_number
 
 _TEST = re.compile(r"Test (\S+)")
-_HISTOGRAM = re.compile(r"Histogram \(\d+ states?\)")
+_HISTOGRAM = re.compile(r"Histogram \((\d+) states?\)")
 _HASH = re.compile(r"Hash=(\w+)")
 _STATE = re.compile(r"\s*(\d+)\s*[:*]>(.*)")
 
@@ -66,27 +58,37 @@ def recognises(head: str) -> bool:
 
 
 def parse(lines: Iterable[str], file: str) -> Iterator[Histogram]:
-    """The histograms of a log, by their tests. Raises InputError for one that belongs to no test."""
+    """The histograms of a log, by their tests. Raises InputError for one without a test, or that is not all there."""
     found: Histogram | None = None
-    test, counting = "", False
+    test, missing, number = "", 0, 0
     for number, line in enumerate(lines, 1):
-        if found is not None and counting and (state := _STATE.match(line)):
+        if found is not None and missing:
+            state = _STATE.match(line)
+            if state is None:
+                raise _cut_off(found, missing, number)
+            missing -= 1
             found = replace(found, states=(*found.states, State(state[2].strip(), int(state[1]), number)))
         elif named := _TEST.match(line):
             if found is not None:
                 yield found
-            test, found, counting = named[1], None, False
-        elif _HISTOGRAM.match(line):
+            test, found = named[1], None
+        elif counted := _HISTOGRAM.match(line):
             if not test or found is not None:
                 raise InputError("this histogram belongs to no test: a line `Test NAME` would stand before it", file,
                                  number)
-            found, counting = Histogram(test, file, ()), True
-        else:
-            counting = False
-            if found is not None and (hashed := _HASH.match(line)):
-                found = replace(found, hash=hashed[1])
+            found, missing = Histogram(test, file, ()), int(counted[1])
+        elif found is not None and (hashed := _HASH.match(line)):
+            found = replace(found, hash=hashed[1])
+    if found is not None and missing:
+        raise _cut_off(found, missing, number)
     if found is not None:
         yield found
+
+
+def _cut_off(found: Histogram, missing: int, line: int) -> InputError:
+    states = len(found.states) + missing
+    return InputError(f"the histogram of {found.test} has {states} states, and {len(found.states)} of them stand here: "
+                      "the log is damaged, or ends too soon", found.file, line)
 
 
 @dataclass
@@ -107,10 +109,16 @@ class Judge:
 
     def states(self, histogram: Histogram) -> list[Judged]:
         """Raises InputError where a state speaks of what the program has not."""
+        shown = [{place for place, _ in state_values(self.program, state, histogram.file)}
+                 for state in histogram.states]
+        for state, places in zip(histogram.states, shown, strict=True):
+            if places != shown[0]:
+                raise InputError("this state tells other registers and locations than the first one of its histogram: "
+                                 "the log is damaged", histogram.file, state.line, self.program.name)
         return [self._state(state, histogram.file) for state in histogram.states]
 
     def _state(self, state: State, file: str) -> Judged:
-        proposition = And(tuple(self._is(place, value) for place, value in state_values(self.program, state, file)))
+        proposition = And(tuple(self.program.meant(Equal(*said)) for said in state_values(self.program, state, file)))
         found = Judged(state)
         for executions in self._executions:
             if executions.satisfying(proposition) is not None:
@@ -119,13 +127,6 @@ class Judge:
             found.why_not = {executions.model.name: explain(self.program, executions.model, proposition)[0]
                              for executions in self._executions}
         return found
-
-
-    def _is(self, place: Place, value: int) -> Proposition:
-        """A log that shows words in hex shows no sign."""
-        same = Equal(place, self.program.held(place, value))
-        without_sign = isinstance(place, Register) and 1 << 31 <= value < 1 << 32
-        return Or((same, Equal(place, value - (1 << 32)))) if without_sign else same
 
 
 def state_values(program: Program, state: State, file: str) -> Iterator[tuple[Place, int]]:
@@ -139,7 +140,10 @@ def state_values(program: Program, state: State, file: str) -> Iterator[tuple[Pl
             if not (has(program, place) if isinstance(place, Register) else place in program.locations):
                 raise cursor.error(f"the program has no {place}")
             cursor.expect("=", f"after {place}")
-            yield place, parse_value(cursor)
+            value = parse_value(cursor)
+            if isinstance(value, Pointer) and str(value) not in program.locations:
+                raise cursor.error(f"the program has no {value}")
+            yield place, value
             if cursor.here.text:
                 cursor.expect(";", "after the value")
     except ProgramError as error:

@@ -13,7 +13,7 @@ from functools import cached_property, reduce
 from math import factorial, prod
 from operator import or_
 
-from gradual.programs.condition import Condition, Equal, Place, Proposition, Register, comparisons, rewritten
+from gradual.programs.condition import Condition, Equal, Or, Place, Proposition, Register, comparisons, rewritten
 from gradual.programs.expressions import OPERATORS, Address, Known, Pointer, Reg, number_of
 from gradual.programs.instructions import (
     CLASSES,
@@ -49,6 +49,10 @@ __all__ = ["CLASSES", "FENCES", "Bounds", "Class", "End", "Event", "Fence", "Ins
            "Step", "Store", "Thread"]
 
 
+RISCV, INT = "RISCV", 4
+"""The dialect in which numbers have bytes, and how many where nobody says."""
+
+
 @dataclass(frozen=True)
 class Program:
     """A litmus test."""
@@ -80,7 +84,8 @@ class Program:
         domain = Domain(self.initial, self.bounds.values, start)
         try:
             found = unfold(self.threads, domain, self.bounds, every)
-            asked = {part for proposition in self.propositions for part in comparisons(proposition)}
+            asked = {part for proposition in self.propositions for part in comparisons(proposition)
+                     if not self._without_sign(part)}
             domain.ask({part.value for part in asked if every or not self._can_be(part, found, domain)})
             if any(event.returns is not None for event in found.events):
                 found = unfold(self.threads, domain, self.bounds, every)
@@ -190,9 +195,10 @@ class Program:
         return tuple(dict.fromkeys([*self.mentioned, *asked]))
 
     @cached_property
-    def _sizes(self) -> dict[str, int]:
-        """How many bytes locations have, as far as accesses in the text say."""
-        found: dict[str, int] = {}
+    def _sizes(self) -> dict[str | None, int]:
+        """How many bytes locations have, as far as accesses in the text say; None: those of all others."""
+        found: dict[str | None, int] = {}
+        others = set[int]()
         for thread in self.threads:
             for step in thread.instructions:
                 if isinstance(step, Load | Store | Rmw):
@@ -201,23 +207,33 @@ class Program:
                     at = thread.constants.get(step.address.name) if isinstance(step.address, Reg) else step.address
                     if isinstance(at, Address):
                         found[str(at)] = step.size
+                    else:
+                        others.add(step.size)
+        if self.dialect == RISCV and len(others) <= 1:
+            found[None] = others.pop() if others else INT
         return found
 
     def held(self, place: Place, value: int) -> int:
         """A number as it is held: by a location as loads get it, with its bytes and a sign."""
-        size = self._sizes.get(place, 0) if isinstance(place, str) else 0
+        size = self._sizes.get(place, self._sizes.get(None, 0)) if isinstance(place, str) else 0
         return OPERATORS["signed"](value, 8 * size) if size and not isinstance(value, Pointer) else value
+
+    def meant(self, part: Equal) -> Proposition:
+        """What a comparison says: words of registers may be told with a sign, or without."""
+        same = Equal(part.place, self.held(part.place, part.value))
+        return Or((same, Equal(part.place, part.value - (1 << INT * 8)))) if self._without_sign(part) else same
+
+    def _without_sign(self, part: Equal) -> bool:
+        is_word = isinstance(part.place, Register) and not isinstance(part.value, Pointer) and self.dialect == RISCV
+        return is_word and 1 << INT * 8 - 1 <= part.value < 1 << INT * 8
 
     def as_held(self) -> Program:
         """The same, with all numbers that are said of locations so."""
-        def change(part: Equal) -> Equal:
-            return Equal(part.place, self.held(part.place, part.value))
-
         asked, only = self.condition, self.only
         return replace(
             self, initial={at: self.held(at, value) for at, value in self.initial.items()},
-            condition=asked and replace(asked, proposition=rewritten(asked.proposition, change)),
-            only=only and rewritten(only, change))
+            condition=asked and replace(asked, proposition=rewritten(asked.proposition, self.meant)),
+            only=only and rewritten(only, self.meant))
 
     @property
     def propositions(self) -> list[Proposition]:

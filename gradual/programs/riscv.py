@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from gradual.history.annotations import ACQUIRE, EXCLUSIVE, RCPC, RELEASE
 from gradual.programs.assembly import Assembly
-from gradual.programs.expressions import Old, Value, applied
+from gradual.programs.expressions import WORD, Old, Value, applied
 from gradual.programs.instructions import NOWHERE, Access, Class, Fence
 from gradual.programs.scan import Cursor, Token
 
@@ -88,14 +88,19 @@ def _plain(cursor: Cursor, into: Assembly, word: Token, name: str) -> bool:
 
 def _computed(cursor: Cursor, into: Assembly, name: str) -> Value:
     if name == "li":
-        return cursor.number()
+        return applied("signed", cursor.number(), WORD)
     left = _read(cursor, into)
     if name == "mv":
         return left
     if name in COMPUTING:
-        return applied(COMPUTING[name], left, _after_comma(cursor, into))
+        return _in_a_word(applied(COMPUTING[name], left, _after_comma(cursor, into)))
     cursor.expect(",", "between the operands")
-    return applied(IMMEDIATE[name], left, cursor.number())
+    return _in_a_word(applied(IMMEDIATE[name], left, cursor.number()))
+
+
+def _in_a_word(value: Value) -> Value:
+    """As a register holds it: what goes beyond that starts again at the other end."""
+    return applied("signed", value, WORD)
 
 
 # --- accesses
@@ -141,7 +146,7 @@ def _amo(name: str, operand: Value, size: int) -> Value:
 
 def _stored(value: Value, size: int) -> Value:
     """As memory holds it, and as a load gets it: so many bytes, with a sign."""
-    return value if size == SIZES["d"] else applied("signed", value, 8 * size)
+    return applied("signed", value, 8 * size)
 
 
 def _marks(cursor: Cursor, word: Token, suffixes: list[str]) -> int:

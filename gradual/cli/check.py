@@ -56,6 +56,7 @@ EXAMPLES_CHECK = """Examples:
   simulator | gradual check - --model tso --json
 
   simulator | gradual check - --model tso --stream          one history that never ends
+
   gradual check --join trace_rvfi_hart_00.dasm trace_rvfi_hart_01.dasm --model rvwmo
 
 Exit status: 0 all consistent, 1 some violation, 2 usage or input error, 3 unknown and nothing worse; 70 a fault in

@@ -177,6 +177,8 @@ def read_all(files: list[str], format: str | None, options: Any, oversights: Ove
             if isinstance(item, History) and (names := found.hex_in(item)) and not warned:
                 typer.echo(f"gradual: {told_hex(item.file, names)}", err=True)
                 warned = True
+            if not isinstance(item, History):
+                found.unused.clear()  # what was not read may have them
             yield item
     if oversights is None and found.unused:
         raise usage_error(told_unused(found.unused))

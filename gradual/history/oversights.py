@@ -33,4 +33,6 @@ def told_hex(files: str, names: Iterable[str]) -> str:
 
 
 def told_unused(unused: Iterable[int | str]) -> str:
-    return f"--initial: no history has the address {visible(str(min(unused, key=str)))}"
+    names = sorted(hex(key) if isinstance(key, int) and key > 9 else visible(str(key)) for key in unused)
+    more = f" and {len(names) - NAMED} more" * (len(names) > NAMED)
+    return f"--initial: no history has the address {', '.join(names[:NAMED])}{more}"

@@ -155,9 +155,17 @@ def _witness(witness: Witness, history: History) -> Record:
     if witness.origins:
         found["origins"] = {_read_number(read, history): None if write == INITIAL else history.number(write)
                             for read, write, _ in witness.origins if read < len(history)}
-    if witness.held:
-        found["held"] = {history.locations[at]: value for at, value in witness.held}
+    if held := dict(witness.held) | _read_initially(history):
+        found["held"] = {history.locations[at]: value for at, value in held.items()}
     return found
+
+
+def _read_initially(history: History) -> dict[int, int]:
+    """Of locations of which nobody knew what memory held, those where reads tell: nobody wrote what they returned."""
+    if history.unknown is None:
+        return {}
+    told = np.unique(history.location[history.source == INITIAL])
+    return {at: int(history.initial[at]) for at in told.tolist() if history.unknown[at]}
 
 
 def _read_number(read: int, history: History) -> str:

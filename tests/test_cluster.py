@@ -55,18 +55,18 @@ def test_same_rows_as_here(cluster: tuple[str, list[subprocess.Popen[str]]], tmp
 
 def test_a_worker_killed_in_the_middle(cluster: tuple[str, list[subprocess.Popen[str]]], tmp_path: Path) -> None:
     address, workers = cluster
-    for n in range(8):
+    for n in range(16):
         write(tmp_path / f"t/{n}.csv", seed=n, count=1500)
     command = [*GRADUAL, "batch", str(tmp_path / "t"), "--out", str(tmp_path / "there"), "--dask", address]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         begun(tmp_path / "there")
-        time.sleep(1)
+        time.sleep(0.3)
         assert process.poll() is None, process.communicate()
         workers[0].send_signal(signal.SIGKILL)
         _, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
     batch(tmp_path / "t", "--out", tmp_path / "here")
-    assert len(rows(tmp_path / "there")) == 12_000
+    assert len(rows(tmp_path / "there")) == 24_000
     pd.testing.assert_frame_equal(rows(tmp_path / "there"), rows(tmp_path / "here"))
 
 

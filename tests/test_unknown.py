@@ -165,7 +165,7 @@ def test_commands(tmp_path: Path) -> None:
     assert done.returncode == 1 and "Nobody wrote 7 either" in done.stdout
     trace.write_text("thread,op,address,value\n0,W,x,1\n0,W,y,1\n1,R,y,1\n1,R,x,9\n")
     record = json.loads(run("check", str(trace), "--initial", "unknown", "--json").stdout)
-    assert record["verdict"] == "consistent" and record["witness"]["held"] == {"y": 1}
+    assert record["verdict"] == "consistent" and record["witness"]["held"] == {"x": 9, "y": 1}
     both = run("check", str(trace), "--initial", "unknown", "--initial", "3")
     assert both.returncode == 2 and "--initial unknown" in both.stderr
     assert run("check", str(trace), "--initial", "unknown", "--initial", "y=0").returncode == 1

@@ -391,6 +391,16 @@ def test_pieces_without_operations(parts: tuple[str, ...], more: tuple[str, ...]
         assert "SC consistent" in process.stdout.read()
 
 
+def test_two_final_values_of_one_location() -> None:
+    stream = Stream(load("sc"))
+    stream.take(rows("0 W x 1"))
+    with pytest.raises(InputError, match="x is given two final values"):
+        for value in (1, 1, 2):
+            builder = Builder("", "")
+            builder.final("x", value, line=value)
+            stream.take(builder.build())
+
+
 def test_many_marks_of_a_comment_behind_a_check() -> None:
     done = run("0: M[0] := 1\ncheck\n" + 80 * "#" + "\ncheck\n", *STREAM, "sc", "--format", "axe")
     assert done.returncode == 0, done.stdout

@@ -105,7 +105,10 @@ class Window:
                              NO_LOCATION], dtype=np.int32)
         for at in np.flatnonzero(block.final_line >= 0).tolist():
             value = self._as_bytes(int(block.final_value[at]), block.locations[at])
-            self._final[int(location[at])] = value, int(block.final_line[at])
+            line = int(block.final_line[at])
+            if self._final.setdefault(int(location[at]), (value, line))[0] != value:
+                raise InputError(f"{visible(block.locations[at])} is given two final values", block.file, line,
+                                 block.name)
         none = np.full(len(block), NO_TICK)
         new = {"thread": thread[block.thread], "location": location[block.location],
                "fence": np.where(block.kind == FENCE, FULL, 0) if block.fence is None else block.fence,

@@ -6,9 +6,11 @@ import contextlib
 import csv
 import dataclasses
 import json
+import os
 import re
 import signal
 import subprocess
+import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -440,6 +442,23 @@ def test_interrupt_prints_what_was_found() -> None:
         process.send_signal(signal.SIGINT)
         out = process.stdout.read()
         assert process.wait(30) == 130 and "interrupted" in out
+
+
+def test_a_fault_costs_the_other_programs_nothing(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text("""
+import gradual.programs.executions as e
+count = e.Executions.outcomes
+def outcomes(self, *rest):
+    assert self.program.name != "bad", "a fault"
+    return count(self, *rest)
+e.Executions.outcomes = outcomes
+""")
+    for name in ("bad", "good"):
+        (tmp_path / f"{name}.litmus").write_text(f"X86 {name}\n{{ }}\n P0 ;\n MOV [x],$1 ;\nexists (x=1)\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "gradual.cli", "run", tmp_path / "bad.litmus", tmp_path / "good.litmus"],
+        capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(tmp_path)}, timeout=120, check=False)
+    assert done.returncode == 70 and "Observation good" in done.stdout and "bad.litmus; other programs" in done.stderr
 
 
 def test_an_interrupted_search_claims_nothing() -> None:

@@ -52,7 +52,7 @@ def guarded(run: Callable[[], None]) -> None:
             why = "it is closed" if error.errno == errno.EBADF else reason(error)
             sys.stderr.write(f"gradual: the output cannot be written: {why}\n")
             _end(after(error))
-        _tell_fault()
+        tell_fault()
         silence()
         _end(FAULT)
 
@@ -83,7 +83,8 @@ def silence() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
-def _tell_fault() -> None:
+def tell_fault() -> None:
+    """What is being handled is our own."""
     import traceback
 
     traceback.print_exc()

@@ -16,7 +16,7 @@ from gradual.cli.common import ALL, MODEL_HELP, Json, models_of, seconds, usage_
 from gradual.cli.completions import model_names
 from gradual.cli.observed import Sighted, judged
 from gradual.cli.outputs import Outputs
-from gradual.cli.status import INTERRUPTED, LATE
+from gradual.cli.status import FAULT, INTERRUPTED, LATE
 from gradual.cli.structures import (
     Compare,
     Reading,
@@ -156,8 +156,11 @@ class _Questions:
     timeout: float | None
 
     def ask(self, file: str) -> int:
-        """One program under every model, and the exit status for it. Ctrl-C ends it all, once what was found is out."""
+        """One program under every model, and the exit status for it. Ctrl-C ends it all, once what was found is out; a
+        fault of ours costs the other programs nothing."""
         from gradual import programs
+        from gradual.cli import tell_fault
+        from gradual.history import visible
         from gradual.machines.components import MachineError
         from gradual.programs.scan import ProgramError
 
@@ -177,6 +180,11 @@ class _Questions:
             self.progress.clear()
             typer.echo(f"gradual: {error}", err=True)
             return 2
+        except (AssertionError, LookupError, TypeError, ValueError, RecursionError):
+            self.progress.clear()
+            tell_fault()
+            typer.echo(f"gradual: that was {visible(file)}; other programs are asked all the same", err=True)
+            return FAULT
         return status
 
     def _under(self, program: Program, model: Model) -> int:

@@ -31,7 +31,7 @@ def finish(program: Program, cursor: Cursor) -> Program:
             raise ProgramError(f"nothing in this program is called {place} (registers are written 0:{place})",
                                program.file, line)
     for value in {part.value for asked in program.propositions for part in comparisons(asked)}:
-        if isinstance(value, Pointer) and value.address.base not in accessed:
+        if isinstance(value, Pointer) and not program.speaks_of(value):
             raise ProgramError(f"nothing in this program is called {value}, which something is compared with",
                                program.file, line)
     stem = os.path.basename(program.file).split(".")[0].strip("-")

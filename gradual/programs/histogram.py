@@ -141,7 +141,7 @@ def state_values(program: Program, state: State, file: str) -> Iterator[tuple[Pl
                 raise cursor.error(f"the program has no {place}")
             cursor.expect("=", f"after {place}")
             value = parse_value(cursor)
-            if isinstance(value, Pointer) and str(value) not in program.locations:
+            if isinstance(value, Pointer) and not program.speaks_of(value):
                 raise cursor.error(f"the program has no {value}")
             yield place, value
             if cursor.here.text:

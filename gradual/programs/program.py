@@ -14,7 +14,7 @@ from math import factorial, prod
 from operator import or_
 
 from gradual.programs.condition import Condition, Equal, Or, Place, Proposition, Register, comparisons, rewritten
-from gradual.programs.expressions import OPERATORS, Address, Known, Pointer, Reg, number_of
+from gradual.programs.expressions import OPERATORS, Address, Known, Pointer, Reg, number_of, parts
 from gradual.programs.instructions import (
     CLASSES,
     FENCES,
@@ -24,6 +24,7 @@ from gradual.programs.instructions import (
     Fence,
     Instruction,
     Load,
+    Move,
     Rmw,
     Step,
     Store,
@@ -187,6 +188,13 @@ class Program:
                  if isinstance(value, Address)]
         pointed = [value.address.base for value in self.initial.values() if isinstance(value, Pointer)]
         return tuple(dict.fromkeys([*inside, *given, *pointed, *self.initial]))
+
+    def speaks_of(self, pointer: Pointer) -> bool:
+        """Does anything stand in it that it may be the address of?"""
+        moved = (part for thread in self.threads for step in thread.instructions if isinstance(step, Move)
+                 for part in parts(step.value))
+        return pointer.address.base in {*(name.split("+")[0] for name in self.mentioned),
+                                        *(part.base for part in moved if isinstance(part, Address))}
 
     @property
     def named(self) -> tuple[str, ...]:

@@ -314,7 +314,8 @@ def test_a_witness_never_replaces_a_trace(trace: Path) -> None:
     assert gradual("check", trace, "--witness", "-").returncode == 2
 
 
-def test_outputs_that_cannot_be_written(trace: Path) -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_outputs_that_cannot_be_written(trace: Path, unbuffered: str) -> None:
     if not Path("/dev/full").is_char_device():
         pytest.skip("there is no /dev/full")
     for arguments, status in (
@@ -323,7 +324,7 @@ def test_outputs_that_cannot_be_written(trace: Path) -> None:
             (f"check {trace} > /dev/full", 1), (f"check {trace} >&-", 1),  # a violation stays one
             (f"check - < {trace} > /dev/full", 1), (f"check - --stream < {trace} > /dev/full", 1)):
         done = subprocess.run(["bash", "-c", f"{sys.executable} -m gradual.cli {arguments}"], capture_output=True,
-                              text=True)
+                              text=True, env={**os.environ, "PYTHONUNBUFFERED": unbuffered})
         assert done.returncode == status, arguments
         assert done.stderr.startswith("gradual: "), done.stderr
         assert len(done.stderr.splitlines()) == 1

@@ -39,6 +39,10 @@ def remembered(status: Callable[[], int]) -> Iterator[None]:
 
 def after(error: OSError) -> int:
     """The status where output cannot be written: a violation stays one, whether it was told or not."""
-    leaving = error.__context__  # where the last of the output was written on the way out
-    found = error.status if isinstance(error, Unwritten) else leaving.code if isinstance(leaving, SystemExit) else None
-    return VIOLATION if found == VIOLATION else USAGE
+    raised: BaseException | None = error
+    while raised is not None:  # the last of the output is written, or tried again, on the way out
+        if (isinstance(raised, Unwritten) and raised.status == VIOLATION) or (
+                isinstance(raised, SystemExit) and raised.code == VIOLATION):
+            return VIOLATION
+        raised = raised.__context__
+    return USAGE

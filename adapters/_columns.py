@@ -36,6 +36,7 @@ from gradual.history import (
     word,
 )
 from gradual.history.annotations import ABSENT, PAIRS, says_anything
+from gradual.history.cells import widest
 from gradual.history.image import Image
 from gradual.history.reads_from import Values, by_sorting, noted, sources
 from gradual.history.sizes import low_bytes
@@ -324,20 +325,26 @@ class Operations:
         at = np.flatnonzero(kept)
         run, key, size = (column[at] for column in rows)
         numbers, first, _ = _numbered(run, key, len(self.odd))
-        wide = np.zeros(len(first), dtype=np.int64)
-        np.maximum.at(wide, numbers, size)
+        wide = widest(numbers, size, len(first))[:-1]
         for column in columns:
             column.value = column.value.copy()
             column.value[at], large = low_bytes(column.value[at], np.where(size > 0, size, wide[numbers]))
             self.odd[run[large & column.given[at]]] = True
         sized = np.bincount(run[size > 0], minlength=len(self.odd)) > 0
         self.odd[run[statements[at] & (wide[numbers] == 0) & sized[run]]] = True  # may be about bytes of other places
-        image = options.image
-        told = {} if image is None else {
-            address: image.value(address) or 0 for address in self._keys if image.tells(address)}
-        for address, value in (told | options.initial_at).items():
-            here = key[first] == self._keys.get(address, -1)
-            self.odd[run[first[here & low_bytes(np.full(len(first), word(value)), wide)[1]]]] = True
+        said, told = self._told(options)
+        here = key[first]
+        self.odd[run[first[told[here] & low_bytes(said[here], wide)[1]]]] = True
+
+    def _told(self, options: Options) -> tuple[Column, Column]:
+        """What the options have some addresses start with, whatever their width, by the keys of all; and of which."""
+        image, given = options.image, options.initial_at
+        if image is None and not given:
+            return np.zeros(len(self._keys), dtype=np.int64), np.zeros(len(self._keys), dtype=bool)
+        said = [given[address] if address in given else image.value(address) if image and image.tells(address) else None
+                for address in self._keys]
+        return np.array([word(value or 0) for value in said], dtype=np.int64), np.array(
+            [value is not None for value in said], dtype=bool)
 
     def histories(self, names: Sequence[str], file: str) -> Iterator[History | InputError]:
         """The histories that are not odd."""
@@ -396,10 +403,9 @@ class Operations:
 
     def _wide(self, everywhere: Column, count: int) -> Column:
         """The most bytes that an access to each location has."""
-        found = np.zeros(count + 1, dtype=np.int64)  # the last one is for fences
-        if "size" in self._said:
-            np.maximum.at(found, everywhere, self._said["size"])
-        return found[:-1]
+        if "size" not in self._said:
+            return np.zeros(count, dtype=np.int64)
+        return widest(everywhere, self._said["size"], count)[:-1]
 
     def _held(self, image: Image, everywhere: Column, key: Column, initial: Column, unsaid: Column) -> None:
         """Fill in what an image says of the locations."""

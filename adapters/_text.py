@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -15,8 +15,8 @@ class Pieces(NamedTuple):
     """The first line that is neither blank nor a comment must stand before them."""
     named: bool
     """Each says whose history it belongs to, if there are several."""
-    end: re.Pattern[bytes] | None = None
-    """How lines end with which a history ends, where that is said."""
+    ends: Callable[[bytes], bool] | None = None
+    """Does a history end with these lines? Where that is said."""
 
 
 class Text(NamedTuple):

@@ -52,8 +52,22 @@ from ._text import Pieces, Text, decode, encode, is_text, shown, stem
 
 SUMMARY = "axe (CHERI) and rocket-chip's converted traces: `0: M[3] := 7`, histories ended by `check`"
 EXTENSIONS = ("axe",)
-PIECES = Pieces(headed=False, named=False,
-                end=re.compile(rb"^[^#\n]*\bcheck\s*(?:#[^\n]*\n\s*)*(?:#[^\n]*)?\Z", re.MULTILINE))
+_AT_THE_END = re.compile(rb"\bcheck\s*\Z")
+
+
+def _checked(text: bytes) -> bool:
+    """Is `check` the last that is no comment?"""
+    end = len(text)
+    while end > 0:
+        start = text.rfind(b"\n", 0, end) + 1
+        code = text[start:end].partition(b"#")[0]
+        if code.strip():
+            return _AT_THE_END.search(code) is not None
+        end = start - 1
+    return False
+
+
+PIECES = Pieces(headed=False, named=False, ends=_checked)
 EXAMPLE = """\
 # SB
 0: M[0] := 1

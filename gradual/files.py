@@ -249,16 +249,17 @@ def _parts(texts: Iterator[tuple[int, bytes]], name: str, file: str, options: Op
                                  "out", file, int(item.line[0]) + shift if len(item) else 0)
             yield item.further_down(shift)
             ended = True  # for whatever else these lines have
-        closed = closed or bool(called and how.end and how.end.search(text))
+        closed = closed or bool(called and how.ends and how.ends(text))
 
 
 def _read_part(name: str, header: bytes, text: bytes, file: str, options: Options) -> Iterator[History | InputError]:
     """What some lines say; where the first of it is an error, what the lines before that say comes first."""
-    read, lines = adapters.adapter(name).read, text.splitlines(keepends=True)
+    read = adapters.adapter(name).read
     for number, item in enumerate(read(io.BytesIO(header + text), file, options)):
-        if isinstance(item, InputError) and not number and (good := lines[:max(item.line - 1 - bool(header), 0)]):
-            yield from (part for part in read(io.BytesIO(header + b"".join(good)), file, options)
-                        if isinstance(part, History))
+        good = item.line - 1 - bool(header) if isinstance(item, InputError) and not number else 0
+        if good > 0:
+            before = b"".join(text.splitlines(keepends=True)[:good])
+            yield from (part for part in read(io.BytesIO(header + before), file, options) if isinstance(part, History))
         yield item
 
 

@@ -180,7 +180,9 @@ class _Questions:
             self.progress.clear()
             typer.echo(f"gradual: {error}", err=True)
             return 2
-        except (AssertionError, LookupError, TypeError, ValueError, RecursionError):
+        except (typer.Exit, OSError):  # said already, or of the output
+            raise
+        except Exception:
             self.progress.clear()
             tell_fault()
             typer.echo(f"gradual: that was {visible(file)}; other programs are asked all the same", err=True)

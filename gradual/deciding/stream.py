@@ -287,7 +287,6 @@ class Stream:
         verdict = Verdict(self.model.name, "violation", by, evidence, message, given=(REAL_TIME,) * timed)
         self.end = End(verdict, history)
 
-
     def _not_left(self, history: History, x: int) -> None:
         """A location must be left with what is not there any more, or never was."""
         said = (f"{visible(history.locations[x])} must be left with {value_text(int(history.final_value[x]))} (line "

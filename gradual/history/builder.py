@@ -22,6 +22,7 @@ from gradual.history.annotations import (
     Column,
     annotated,
 )
+from gradual.history.cells import widest
 from gradual.history.columns import FENCE, NO_LOCATION, READ, RMW, WRITE, History, Kind
 from gradual.history.errors import InputError, NoAccess
 from gradual.history.options import DEFAULT, Options
@@ -378,8 +379,7 @@ class Builder:
         """What every location starts with, and where that is not known."""
         held: list[int | None] = [self._initial_default] * len(self._locations)
         if self.options.image is not None:
-            wide = np.zeros(len(self._locations) + 1, dtype=np.int64)  # the last one is for fences
-            np.maximum.at(wide, location, size)
+            wide = widest(location, size, len(self._locations))
             for key, at in self._locations.items():
                 if (found := self.options.image.value(key, int(wide[at]))) is not None:
                     held[at] = found
@@ -413,13 +413,12 @@ class Builder:
         if self._initial_default:
             raise self.error("accesses of different sizes overlap, so what bytes hold where every location starts "
                              f"with {self._initial_default} is not defined; give initial values by their addresses")
-        keys = [*self._locations]
         given = self._given_initially()
         held: dict[int, int | None] = {
             byte: None for at in given if unknown[at] for byte in sizes.bytes_of(at)}
         held |= sizes.memory({at: int(initial[at]) for at in given if not unknown[at]}, lambda at: 0, "initial")
         initial, unknown = initial.copy(), unknown.copy()
-        for at in range(len(keys)):
+        for at in range(len(self._locations)):
             found = [held[byte] if byte in held else self._byte(byte) for byte in sizes.bytes_of(at)]
             if found:
                 unknown[at] = None in found

@@ -54,6 +54,13 @@ def clusters(spans: Iterable[Span]) -> Iterator[list[Span]]:
         yield found
 
 
+def widest(location: Column, size: Column, locations: int) -> Column:
+    """How many bytes the widest of some accesses to each location has; the last one is for fences."""
+    found = np.zeros(locations + 1, dtype=np.int64)
+    np.maximum.at(found, location, size)
+    return found
+
+
 def some_bits(values: Column, first: Column, count: Column) -> Column:
     """So many bits of each value, from one on."""
     unused = np.uint64(64) - count
@@ -70,8 +77,7 @@ class _Splitting:
         self._history = history
         self._address = [first_byte(name) for name in history.locations]
         self._size = history.size if history.size is not None else np.zeros(len(history), dtype=np.int32)
-        self._widest = np.zeros(len(history.locations) + 1, dtype=np.int64)  # the last one is for fences
-        np.maximum.at(self._widest, history.location, self._size)
+        self._widest = widest(history.location, self._size, len(history.locations))
         torn = np.zeros(len(history), dtype=bool) if history.marks is None else (history.marks & TORN) != 0
         rows = np.stack([history.location, self._size, torn], axis=1)
         self._shapes, self._shape = np.unique(rows, axis=0, return_inverse=True)

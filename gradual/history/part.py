@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradual.history.annotations import Column
+from gradual.history.cells import widest
 from gradual.history.columns import INITIAL, NO_LOCATION, NO_SOURCE, THIN_AIR, History
 from gradual.history.reads_from import by_values
 from gradual.history.sizes import low_bytes
@@ -19,10 +20,11 @@ def part(history: History, operations: Column, finals: Column) -> History:
     value of more is left out.
     """
     initial = history.initial
-    if history.mixed:
-        widest = _widest(history, operations)
-        finals = finals & (widest == _widest(history, np.ones_like(operations)))
-        initial = low_bytes(initial, widest)[0]
+    if history.mixed and history.size is not None:
+        whole, left = (widest(history.location[some], history.size[some], len(initial))[:-1]
+                       for some in (np.ones_like(operations), operations))
+        finals = finals & (whole == left)
+        initial = low_bytes(initial, left)[0]
     places = locations_of(history, operations, finals)
     threads = _first(history.thread[operations])
     number = np.append(np.cumsum(operations) - 1, [0, 0, 0, 0])  # room for the sources that are no operations
@@ -48,14 +50,6 @@ def part(history: History, operations: Column, finals: Column) -> History:
         None if history.unknown is None else history.unknown[places], history.mixed, None,
         **(history.some(operations).annotations() | _control(history, operations)))
     return by_values(found) if found.ambiguous or found.unknown is not None else found
-
-
-def _widest(history: History, operations: Column) -> Column:
-    """How many bytes the widest of some accesses to each location has."""
-    found = np.zeros(len(history.locations) + 1, dtype=np.int64)  # the last one is for fences
-    if history.size is not None:
-        np.maximum.at(found, history.location[operations], history.size[operations])
-    return found[:-1]
 
 
 def _control(history: History, operations: Column) -> dict[str, Column]:

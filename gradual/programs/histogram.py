@@ -109,16 +109,15 @@ class Judge:
 
     def states(self, histogram: Histogram) -> list[Judged]:
         """Raises InputError where a state speaks of what the program has not."""
-        shown = [{place for place, _ in state_values(self.program, state, histogram.file)}
-                 for state in histogram.states]
-        for state, places in zip(histogram.states, shown, strict=True):
-            if places != shown[0]:
+        told = [[*state_values(self.program, state, histogram.file)] for state in histogram.states]
+        for state, values in zip(histogram.states, told, strict=True):
+            if dict(values).keys() != dict(told[0]).keys():
                 raise InputError("this state tells other registers and locations than the first one of its histogram: "
                                  "the log is damaged", histogram.file, state.line, self.program.name)
-        return [self._state(state, histogram.file) for state in histogram.states]
+        return [self._state(*one) for one in zip(histogram.states, told, strict=True)]
 
-    def _state(self, state: State, file: str) -> Judged:
-        proposition = And(tuple(self.program.meant(Equal(*said)) for said in state_values(self.program, state, file)))
+    def _state(self, state: State, values: Iterable[tuple[Place, int]]) -> Judged:
+        proposition = And(tuple(self.program.meant(Equal(*said)) for said in values))
         found = Judged(state)
         for executions in self._executions:
             if executions.satisfying(proposition) is not None:

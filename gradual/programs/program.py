@@ -106,7 +106,7 @@ class Program:
 
         if not isinstance(part.place, Register):
             return part.value in domain.ways(part.place)
-        return any(can_be(end.registers.get(part.place.name, 0)) for end in found.ends[part.place.thread])
+        return any(map(can_be, {end.registers.get(part.place.name, 0) for end in found.ends[part.place.thread]}))
 
     def _one_size(self, unfolding: Unfolding) -> None:
         """A location is one cell: what overlaps it is not told of."""
@@ -293,7 +293,7 @@ class Program:
     def has_rmws(self) -> bool:
         return any(isinstance(event.instruction, Rmw) for event in self.events)
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Its executions without any model: a source for each load, an order of the stores for each location. Of a
         program that branches, a bound: as if each location had all the stores that any way of each thread has."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from gradual.history.annotations import ACQUIRE, EXCLUSIVE, RCPC, RELEASE
 from gradual.programs.assembly import Assembly
-from gradual.programs.expressions import WORD, Old, Value, applied
+from gradual.programs.expressions import Old, Value, applied
 from gradual.programs.instructions import NOWHERE, Access, Class, Fence
 from gradual.programs.scan import Cursor, Token
 
@@ -88,19 +88,14 @@ def _plain(cursor: Cursor, into: Assembly, word: Token, name: str) -> bool:
 
 def _computed(cursor: Cursor, into: Assembly, name: str) -> Value:
     if name == "li":
-        return applied("signed", cursor.number(), WORD)
+        return _held(cursor.number(), SIZES["d"])
     left = _read(cursor, into)
     if name == "mv":
         return left
     if name in COMPUTING:
-        return _in_a_word(applied(COMPUTING[name], left, _after_comma(cursor, into)))
+        return _held(applied(COMPUTING[name], left, _after_comma(cursor, into)), SIZES["d"])
     cursor.expect(",", "between the operands")
-    return _in_a_word(applied(IMMEDIATE[name], left, cursor.number()))
-
-
-def _in_a_word(value: Value) -> Value:
-    """As a register holds it: what goes beyond that starts again at the other end."""
-    return applied("signed", value, WORD)
+    return _held(applied(IMMEDIATE[name], left, cursor.number()), SIZES["d"])
 
 
 # --- accesses
@@ -116,7 +111,7 @@ def _access(cursor: Cursor, into: Assembly, word: Token, name: str, marks: int) 
         if name.endswith("u") and register != NOWHERE:
             into.set(register, applied("unsigned", into.register(register), 8 * size), word.line)
     else:
-        value = _stored(_read(cursor, into), size)
+        value = _held(_read(cursor, into), size)
         into.access(Access(_place(cursor, into), value, None, word.line, marks=marks, size=size))
 
 
@@ -131,7 +126,7 @@ def _atomic(cursor: Cursor, into: Assembly, word: Token, name: str, suffixes: li
         marks |= EXCLUSIVE
     else:
         operand = _after_comma(cursor, into)
-        value = _stored(operand, size) if name == "sc" else _amo(name.removeprefix("amo"), operand, size)
+        value = _held(operand, size) if name == "sc" else _amo(name.removeprefix("amo"), operand, size)
         marks |= EXCLUSIVE if name == "sc" else 0
     into.access(Access(_place(cursor, into), value, register, word.line, marks=marks, size=size))
 
@@ -139,13 +134,13 @@ def _atomic(cursor: Cursor, into: Assembly, word: Token, name: str, suffixes: li
 def _amo(name: str, operand: Value, size: int) -> Value:
     """What it writes."""
     if AMOS[name] not in ("min", "max"):
-        return _stored(applied(AMOS[name], Old(), operand) if AMOS[name] else operand, size)
+        return _held(applied(AMOS[name], Old(), operand) if AMOS[name] else operand, size)
     sign, bits = "unsigned" if name.endswith("u") else "signed", 8 * size
-    return applied("signed", applied(AMOS[name], applied(sign, Old(), bits), applied(sign, operand, bits)), bits)
+    return _held(applied(AMOS[name], applied(sign, Old(), bits), applied(sign, operand, bits)), size)
 
 
-def _stored(value: Value, size: int) -> Value:
-    """As memory holds it, and as a load gets it: so many bytes, with a sign."""
+def _held(value: Value, size: int) -> Value:
+    """As memory holds it, and as a load gets it: so many bytes, with a sign. As registers do: 8."""
     return applied("signed", value, 8 * size)
 
 
